@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from genbench.errors import DatabaseGoneError
 from genbench.service.bundle import MOST_BYTES
 from genbench.service.context import Service
-from genbench.service.responses import gone_problem, problem
+from genbench.service.responses import gone_problem, page_policy, problem
 from genbench.service.tokens import (
     Caller,
     caller_named,
@@ -110,11 +110,6 @@ _BODY_WORDS = {
     408: f"the body did not arrive within {_BODY_S:g} seconds",
 }
 _CLIENTS = 1000
-POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
-)
-"""The content security policy of every response that has no own one: nothing runs, nothing is loaded."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     # With no-referrer, Chromium sends `Origin: null` with our own forms, like those of other pages.
@@ -265,7 +260,7 @@ def _with_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
-            headers.setdefault("Content-Security-Policy", POLICY)
+            headers.setdefault("Content-Security-Policy", page_policy())
         await send(message)
 
     return sent

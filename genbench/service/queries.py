@@ -83,6 +83,7 @@ class RunSearch:
     suite: str = ""
     since: str = ""
     until: str = ""
+    uid: str = ""
 
     def __post_init__(self) -> None:
         for name, value in (("since", self.since), ("until", self.until)):
@@ -92,7 +93,8 @@ class RunSearch:
     def among(self, query: Select[Any]) -> Select[Any]:
         """Return a query of runs, made from `select_runs`, with only these."""
         own, run = tables.track, tables.run
-        for column, value in ((own.c.name, self.track), (run.c.suite, self.suite)):
+        exact = ((own.c.name, self.track), (run.c.suite, self.suite), (run.c.uid, self.uid))
+        for column, value in exact:
             query = query.where(column == value) if value else query
         if self.model:
             query = query.where(run.c.model.icontains(self.model, autoescape=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import resource
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from starlette.websockets import WebSocketDisconnect
 from genbench.errors import InputError
 from genbench.service.app import make_api, make_app
 from genbench.service.context import Service
-from genbench.service.middleware import MOST_BODY, POLICY, Guard
+from genbench.service.middleware import MOST_BODY, Guard
 from genbench.service.responses import MEDIA
 from genbench.service.tokens import COOKIE, Caller, add_token, caller_of, list_tokens, revoke_token
 
@@ -144,10 +145,19 @@ def test_requests_that_never_end_their_heads_silence_nobody(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_every_response_forbids_scripts_and_sniffing(client: TestClient) -> None:
+def test_every_response_allows_two_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
+    allowed = set()
+    for name in ("plotly.js", "service.js"):
+        script = client.get(f"/scripts/{name}")
+        assert script.headers["content-type"].startswith("text/javascript")
+        digest = base64.b64encode(hashlib.sha256(script.content).digest()).decode()
+        allowed.add(f"'sha256-{digest}'")
+    assert client.get("/scripts/other.js").status_code == 404
     for path in ("/", TRACKS, "/nothing", "/queue", "/style.css"):
         headers = client.get(path).headers
-        assert headers["content-security-policy"] == POLICY
+        policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
+        assert set(policy["script-src"].split()) == allowed and policy["default-src"] == "'none'"
+        assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
 

@@ -36,7 +36,7 @@ def test_a_change_says_what_else_changed_and_which_problems_moved(
     assert "What is known" in client.get("/").text
     text = client.get(f"/tracks/fallen/changes/{change['id']}").text
     assert "gpqa fell" in text and "the weights are the same" in text and "<svg" in text
-    assert '<td data-l="problem">p' in text and "Close it" not in text
+    assert '<td data-l="problem"><a href="/runs/' in text and "Close it" not in text
     assert client.get("/tracks/fallen/changes/c-0").status_code == 404
 
 

@@ -4,7 +4,8 @@ JavaScript.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from pathlib import Path
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from genbench.reports.numbers import interval, signed
+from genbench.reports.numbers import interval, points, signed
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.table import PAGE, Column, Table
 from genbench.reports.trend.text import (
@@ -28,7 +29,7 @@ from genbench.reports.trend.text import (
 from genbench.safetext.printable import printable
 from genbench.store.json_files import replace
 from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns, TrendTask
-from genbench.trend.sentence import change_words
+from genbench.trend.sentence import change_words, state_words
 
 WIDTH, HEIGHT = 560, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 14, 26
@@ -92,6 +93,68 @@ def trend_chart(name: str, columns: TrendColumns, changes: Sequence[TrendChange]
         + "".join(parts)
         + "</svg>"
     )
+
+
+def plot_data(columns: TrendColumns, changes: Sequence[TrendChange], *, kind: str, is_small: bool) -> str:
+    """Return as JSON what the script of a page draws instead of `trend_chart`. Scores are fractions of 1.
+
+    Args:
+        kind: night or step, of the track.
+        is_small: whether the chart is one of many.
+    """
+    differs = is_shown_by_difference(columns)
+    prefix = "difference" if differs else ""
+    value = columns.difference if differs else columns.value
+    bounds = {
+        name: getattr(
+            columns, f"{prefix}_{name}" if differs else {"low": "ci_low", "high": "ci_high"}.get(name, name)
+        )
+        for name in ("low", "high", "rerun_low", "rerun_high")
+    }
+    places = columns.label if kind == "night" else columns.position
+    by_uid = dict(zip(columns.uid, places, strict=True))
+    data = {
+        "x": places,
+        "value": value,
+        **bounds,
+        "epoch": columns.epoch,
+        "uid": columns.uid,
+        "text": [
+            _point_words(columns, value, bounds, row, differs=differs) for row in range(len(columns.uid))
+        ],
+        "changes": [
+            {
+                "x": by_uid[change.first.uid],
+                "direction": change.direction,
+                "is_open": change.state == "open",
+                "label": f"{100 * change.size:+.1f}",
+            }
+            for change in changes
+            if change.first.uid in by_uid
+        ],
+        "is_dates": kind == "night",
+        "is_small": is_small,
+        "title": "to the base" if differs else "score",
+    }
+    return json.dumps(data)
+
+
+def _point_words(
+    columns: TrendColumns, value: Numbers, bounds: Mapping[str, Numbers], row: int, *, differs: bool
+) -> str:
+    """Return what a point says when it is pointed at, as lines of the script's own markup."""
+    number = value[row]
+    if number is None:
+        return ""
+    shown = signed(number) if differs else points(number)
+    lines = [f"{columns.label[row]}: {shown}"]
+    for words, low, high in (("re-run", "rerun_low", "rerun_high"), ("new questions", "low", "high")):
+        pair = bounds[low][row], bounds[high][row]
+        if pair[0] is not None and pair[1] is not None:
+            lines.append(f"{words} {interval((pair[0], pair[1]))}")
+    if differs:
+        lines.append(f"score {points(columns.value[row])}")
+    return "<br>".join(lines)
 
 
 def _frame(columns: TrendColumns, lines: Sequence[Numbers]) -> _Frame:
@@ -166,7 +229,7 @@ def _marks(frame: _Frame, columns: TrendColumns, changes: Sequence[TrendChange])
         kind = f"mark {change.direction}" + ("" if change.state == "open" else " over")
         anchor = "end" if x > WIDTH * 0.8 else "start"
         shift = -4 if anchor == "end" else 4
-        title = escape(f"{change.direction} of {100 * abs(change.size):.1f} points, {change.state}")
+        title = escape(f"{change.direction} of {100 * abs(change.size):.1f} points, {state_words(change)}")
         yield f'<path class="{kind}" d="M{x} {_TOP}V{HEIGHT - _BOTTOM}"><title>{title}</title></path>'
         yield (
             f'<text class="{kind}" x="{x + shift}" y="{_TOP + 11}" text-anchor="{anchor}">'
@@ -189,7 +252,7 @@ def _stretches(columns: TrendColumns, known: Sequence[bool]) -> Iterator[list[in
 
 def _state(change: TrendChange) -> str:
     house = ", the house moved" if change.house else ""
-    return f"{change.state}{house}{'' if change.gating else ' (watch list)'}"
+    return f"{state_words(change)}{house}{'' if change.gating else ' (watch list)'}"
 
 
 def _note(change: TrendChange) -> str:
@@ -268,6 +331,15 @@ def trend_values(trend: Trend, links: TrackLinks | None = None) -> dict[str, Any
                 task.task, task.points, [change for change in trend.changes if change.task == task.task]
             )
             for task in trend.tasks
+        },
+        "plots": {
+            task.task: plot_data(
+                task.points,
+                [change for change in trend.changes if change.task == task.task],
+                kind=trend.kind,
+                is_small=True,
+            )
+            for task in (trend.tasks if links else ())
         },
         "links": links,
         "words": change_words,

@@ -6,17 +6,21 @@ changes, missing nights and the queue.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
+from genbench.errors import GenbenchError
 from genbench.ledger.listing import ListedTrack, list_ledger
 from genbench.queue.jobs import count_jobs, get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.queue.messages import Message, list_messages
-from genbench.queue.records import Job
+from genbench.queue.records import LIVE, Job
 from genbench.queue.schedules import list_schedules
+from genbench.reports.browse import newest_samples
 from genbench.reports.trend.page import TrackLinks, trend_values
 from genbench.reports.trend.text import sparkline
 from genbench.service.api.jobs import Number
@@ -32,9 +36,18 @@ from genbench.service.queries import (
     require_track,
     runs_below,
 )
-from genbench.service.responses import NotFoundError, page, refused_as, style_sheet
+from genbench.service.responses import (
+    NotFoundError,
+    compressed_script,
+    page,
+    page_scripts,
+    refused_as,
+    style_sheet,
+)
+from genbench.store.stored_run import StoredRun
 from genbench.trend.record import Trend, TrendChange, TrendTask
 from genbench.trend.sentence import change_words
+from genbench.types import Completion
 from genbench.watch.watches import list_watches
 
 _POINTS = 30
@@ -129,6 +142,19 @@ def style(request: Request) -> Response:
     return PlainTextResponse(style_sheet(request), media_type="text/css")
 
 
+@router.get("/scripts/{name}")
+def script(request: Request, name: Name) -> Response:
+    """Return a script of the pages. Its address has its digest, so browsers keep it."""
+    known = page_scripts()
+    if name not in known:
+        raise NotFoundError(f"there is no script '{name[:50]}'")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    body = known[name].body
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        body, headers["Content-Encoding"] = compressed_script(name), "gzip"
+    return Response(body, media_type="text/javascript", headers=headers)
+
+
 @router.get("/tracks/{track}")
 def trackpage(request: Request, track: Name, points: Points = _CHARTED) -> HTMLResponse:
     """Return the page of a track: its sentence, its changes, its tasks with charts, and its newest runs."""
@@ -167,6 +193,51 @@ def queuepage(request: Request, before: Annotated[Number | None, Query()] = None
     )
 
 
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far one model of a job is, as its process says."""
+
+    model: str
+    state: str
+    done: int
+    total: int
+    tokens_per_s: float | None
+    left_s: float | None
+    tasks: tuple[tuple[str, int, int], ...]
+    """Name, samples drawn and samples in all of each task."""
+    newest: list[Completion]
+
+
+def job_progress(job: Job) -> list[JobProgress]:
+    """Return how far a job is, by model. Only the process's own counts and the newest samples are read."""
+    found = []
+    for path in sorted(Path(job.run_dir).glob("*/manifest.json")):
+        with suppress(GenbenchError):
+            found.append(_progress_of(StoredRun(path.parent)))
+    return found
+
+
+def _progress_of(run: StoredRun) -> JobProgress:
+    tasks = run.manifest.tasks
+    live = run.folder.live()
+    drawn = live["tasks"] if live else {}
+    totals = {name: record.n * record.k for name, record in tasks.items()}
+    is_over = live is None and run.folder.results_path.is_file()
+    counts = tuple(
+        (name, totals[name] if is_over else int(drawn.get(name, 0)), totals[name]) for name in tasks
+    )
+    return JobProgress(
+        model=run.manifest.model.name,
+        state=live["state"] if live else "finished" if is_over else "stopped",
+        done=sum(done for _, done, _ in counts),
+        total=sum(totals.values()),
+        tokens_per_s=live["tokens_per_s"] if live else None,
+        left_s=live["left_s"] if live else None,
+        tasks=counts,
+        newest=[] if is_over else newest_samples(run.folder, tasks),
+    )
+
+
 @router.get("/jobs/{number}")
 def jobpage(request: Request, number: Number) -> HTMLResponse:
     """Return the page of a job: its runs, events and the end of its log."""
@@ -180,6 +251,7 @@ def jobpage(request: Request, number: Number) -> HTMLResponse:
         job=job,
         runs=runs,
         with_report={run.uid for run in runs if report_of(run) is not None},
+        progress=job_progress(job) if job.state in LIVE else [],
         events=job_events(own.queue, number),
         log=log_lines(job, 200),
     )

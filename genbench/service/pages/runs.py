@@ -1,21 +1,38 @@
-"""Pages of runs: the search for them, one run with its scores, and its report."""
+"""Pages of runs and samples: the search for them, one run with its scores and report, one problem."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import select
 
+from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.listing import ListedRun
 from genbench.queue import tables as queue_tables
 from genbench.queue.database import Queue
+from genbench.reports.browse import (
+    FoundSample,
+    ProblemRow,
+    SampleRow,
+    SampleSearch,
+    find_samples,
+    sample_rows,
+    task_rows,
+)
+from genbench.reports.page.html import page_scripts
+from genbench.reports.page.templates import page_environment
 from genbench.service.context import service
 from genbench.service.queries import (
     Name,
@@ -29,7 +46,10 @@ from genbench.service.queries import (
     require_track,
     run_folder,
 )
-from genbench.service.responses import GoneError, page, page_address
+from genbench.service.responses import GoneError, NotFoundError, page, page_address, refused_as
+from genbench.store.folder import RunFolder
+from genbench.store.stored_run import StoredRun
+from genbench.types import STATUSES
 
 router = APIRouter()
 _SHOWN = 100
@@ -37,11 +57,22 @@ _SHOWN = 100
 Start = Annotated[int, Query(ge=0, le=1 << 31)]
 Text = Annotated[str, Query(max_length=200)]
 Date = Annotated[str, Query(max_length=10)]
-_SANDBOX = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-)
-"""A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
+
+
+@cache
+def report_policy() -> str:
+    """Return the content security policy of a stored report, which perhaps a stranger has written.
+
+    It is without the service's origin, sends nothing, and of its scripts only those run that reports of this
+    version have.
+    """
+    scripts = page_scripts(page_environment()).values()
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"sandbox allow-scripts; default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
 
 
 @router.get("/runs")
@@ -200,12 +231,181 @@ def report_page(request: Request, uid: Name) -> HTMLResponse:
 
 
 @router.get("/runs/{uid}/report.html")
-def stored_report(request: Request, uid: Name) -> HTMLResponse:
-    """Return the report of a run as it was written, without the rights of this service."""
+def stored_report(request: Request, uid: Name) -> Response:
+    """Return the report of a run as it was written, without the rights of this service.
+
+    A browser shows it only in our frame, so that it never fills a window under our address.
+    """
+    if request.headers.get("sec-fetch-dest") == "document":
+        return RedirectResponse(f"/runs/{quote(uid, safe='')}/report", 303)
     ledger = service(request).ledger
     path = report_of(read_run(ledger, uid))
     if path is None:
         folder = run_folder(ledger, uid)
         raise GoneError(f"run {uid} has no report; make one with: genbench report {folder}")
     text = path.read_text(encoding="utf-8", errors="replace")
-    return HTMLResponse(text, headers={"Content-Security-Policy": _SANDBOX})
+    return HTMLResponse(text, headers={"Content-Security-Policy": report_policy()})
+
+
+_MOST_SAMPLES = 50
+_SEARCH_S = 0.12
+"""Seconds that a page looks for samples. The rest is a link away."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSample:
+    """A sample that was found, and its run."""
+
+    run: ListedRun
+    sample: FoundSample
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePage:
+    """Samples of several runs. `after` is where the search goes on, empty at its end."""
+
+    items: list[RunSample]
+    runs: int
+    """Runs that were looked through."""
+    kept: int
+    """Those of them whose verdicts are there."""
+    after: str
+
+
+def search_samples(
+    ledger: Ledger, runs: RunSearch, task: str, wanted: SampleSearch, after: str = ""
+) -> SamplePage:
+    """Return samples of the runs that are looked for, newest runs first, for a fraction of a second.
+
+    Args:
+        task: only this task. Empty means all.
+        after: `after` of the page before.
+
+    Raises:
+        InputError: `after` is none.
+    """
+    until = time.monotonic() + _SEARCH_S
+    at, first_task, start = _place(after)
+    items: list[RunSample] = []
+    looked = kept = 0
+    while found := read_runs(ledger, runs, at, _SHOWN):
+        for run in found:
+            folder = folder_of(run)
+            tasks = [] if folder is None else _tasks_of(folder, task)
+            for number, name in list(enumerate(tasks))[first_task:]:
+                assert folder is not None
+                left = _MOST_SAMPLES - len(items)
+                part = find_samples(RunFolder(folder), name, wanted, start=start, most=left, until=until)
+                items += [RunSample(run, sample) for sample in part.items]
+                start = 0
+                if part.after is not None:
+                    return SamplePage(items, looked + 1, kept + 1, f"{at}.{number}.{part.after}")
+            first_task, looked, kept, at = 0, looked + 1, kept + bool(tasks), at + 1
+            if time.monotonic() > until or len(items) >= _MOST_SAMPLES:
+                return SamplePage(items, looked, kept, f"{at}.0.0" if count_runs(ledger, runs) > at else "")
+    return SamplePage(items, looked, kept, "")
+
+
+def _place(after: str) -> tuple[int, int, int]:
+    """Return the run, the task and the byte at which a search goes on."""
+    if not after:
+        return 0, 0, 0
+    parts = after.split(".")
+    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 16 for part in parts):
+        raise InputError(f"after '{after[:50]}': wanted what the page before links")
+    return int(parts[0]), int(parts[1]), int(parts[2])
+
+
+def _tasks_of(folder: Path, task: str) -> list[str]:
+    """Return the tasks of a run that are asked for and have verdicts, in alphabetical order."""
+    found = sorted(path.parent.name for path in folder.glob("*/verdicts.jsonl"))
+    return [name for name in found if task in ("", name)]
+
+
+@router.get("/samples")
+def samples_page(  # noqa: PLR0917 - FastAPI passes them by name
+    request: Request,
+    run: Text = "",
+    model: Text = "",
+    track: Text = "",
+    suite: Text = "",
+    since: Date = "",
+    until: Date = "",
+    task: Text = "",
+    problem: Annotated[str, Query(max_length=1000)] = "",
+    status: Text = "",
+    text: Text = "",
+    after: Annotated[str, Query(max_length=60)] = "",
+) -> HTMLResponse:
+    """Return the page on which samples of all runs are looked for."""
+    ledger = service(request).ledger
+    runs = RunSearch("", model, track, suite, since, until, run)
+    wanted = SampleSearch(problem, status, text)
+    found = search_samples(ledger, runs, task, wanted, after)
+    return page(
+        request,
+        "samples.html.j2",
+        runs=runs,
+        task=task,
+        wanted=wanted,
+        found=found,
+        statuses=STATUSES,
+        more=page_address(request, after=found.after) if found.after else None,
+        count=count_runs(ledger, runs),
+        tracks=known_values(ledger, tables.track.c.name),
+        tasks=known_values(ledger, tables.series.c.task),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run on the page of a problem, with what is kept of the problem's samples."""
+
+    run: ListedRun
+    rows: list[SampleRow]
+    scores: list[ProblemRow]
+    """Scores without texts, if only verdicts are kept."""
+    missing: str
+    """Why there is neither."""
+
+
+@router.get("/runs/{uid}/samples")
+def problem_page(
+    request: Request,
+    uid: Name,
+    task: Text,
+    problem: Annotated[str, Query(max_length=1000)],
+    other: Annotated[str, Query(max_length=100)] = "",
+) -> HTMLResponse:
+    """Return the page of one problem: its samples in one run, or in two runs side by side."""
+    ledger = service(request).ledger
+    sides = [_side(read_run(ledger, name), task, problem) for name in (other, uid) if name]
+    rows = [row for side in sides for row in side.rows]
+    return page(
+        request,
+        "problem.html.j2",
+        run=sides[-1].run,
+        sides=sides,
+        task=task,
+        problem=problem,
+        prompt=next((row.prompt for row in rows if row.prompt), None),
+        reference=next((row.reference for row in rows if row.reference), None),
+    )
+
+
+def _side(run: ListedRun, task: str, problem: str) -> Side:
+    """Return what is kept of a problem's samples in a run.
+
+    Raises:
+        NotFoundError: the run has no such task or problem.
+    """
+    folder = folder_of(run)
+    if folder is None:
+        return Side(run, [], [], "The folder of this run is not here. Its scores are in the ledger.")
+    with refused_as(NotFoundError):
+        if (folder / task / "completions.jsonl").is_file() and task in StoredRun(folder).manifest.tasks:
+            return Side(run, sample_rows(folder, task, problem), [], "")
+        if not (folder / task / "verdicts.jsonl").is_file():
+            return Side(run, [], [], "The samples of this run are not kept. Its scores are in the ledger.")
+        scores = [row for row in task_rows(folder, task) if row.problem_id == problem]
+    return Side(run, [], scores, "" if scores else "This run has no such problem.")

@@ -9,12 +9,13 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, Protocol
 
 from genbench.verifiers.extraction.boxes import boxes
 from genbench.verifiers.language import announcements
-from genbench.verifiers.language.negation import (
+from genbench.verifiers.language.commitment import (
     contrasts,
     denies,
     leaves_open,
@@ -36,9 +37,8 @@ _TAG = re.compile(r"</?(?:b|i|u|em|strong|p|br|span|div|final|code)\s*/?>|</answ
 _ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULTILINE)
 # "Answer (A, B, C, or D): B", "Your answer [A/B/C/D]: B", "out of A, B and C": the letters to choose from.
 _HINT = re.compile(
-    r"[(\[]\s*[A-Z](?:\s*(?:,|/|\||or|and|through|to|[-–])\s*(?:or\s+"
-    r"|and\s+)?[A-Z]\b)+\s*[)\]](?=\s*[*_]*[:：])"
-    r"|,?\s*\b(?:out of|among)\s+[A-Z](?:\s*(?:,|or|and|through|to|[-–])\s*(?:or\s+|and\s+)?[A-Z]\b)+(?=,)"
+    r"[(\[] ?[A-Z](?: ?(?:,|/|\||or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25} ?[)\]](?= ?[:：])"
+    r"|,? ?\b(?:out of|among) [A-Z](?: ?(?:,|or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25}(?=,)"
 )
 # Emphasis, code, dollar signs and brackets of formulas: **B**, `B`, $B$, \(B\), _B_. An underscore within a
 # word
@@ -46,6 +46,7 @@ _HINT = re.compile(
 _MARKUP = re.compile(
     r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
 )
+_SIGNS = re.compile("[×·⋅≤≥≠≈π√∞−⁄]")
 _SPACE = re.compile(r"\\[,;:! ]|\\quad(?![A-Za-z])|[ \t\u00a0]+")
 _PERCENT = re.compile(r"(?<=\d)\s*(?:\\%|percent\b|per cent\b|%)", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -86,19 +87,18 @@ def blanked(text: str) -> str:
 def _normalised(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     before = ""
-    while before != text:
+    while "\\" in text and before != text:
         before, text = text, _WRAPPED.sub(r"\1", text)
     text = without_any_tildes(text)
-    text = _HINT.sub("", text)
     text = _ANSWER_MARK.sub("Answer: ", _TAG.sub(" ", text))
     text = _FRACTION.sub(r"\\frac", _MARKUP.sub("", text))
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), _PERCENT.sub("%", text))
-    return _SPACE.sub(" ", _mathematics(text))
+    return _HINT.sub("", _SPACE.sub(" ", _mathematics(text)))
 
 
 def _mathematics(text: str) -> str:
     """Return the text with Unicode mathematics as LaTeX. Other scripts and punctuation are not changed."""
-    return "".join(from_unicode(char) if char in "×·⋅≤≥≠≈π√∞−⁄" else char for char in text)
+    return text if text.isascii() else _SIGNS.sub(lambda match: from_unicode(match[0]), text)
 
 
 _WINDOW = 200
@@ -127,9 +127,9 @@ class Sentences:
         self._marks = [match.start() for match in _MARK.finditer(self._text)]
         first = _WORD.search(self._text)
         self._first_word = first.start() if first else len(text)
-        self._worded = self._counts()
 
-    def _counts(self) -> list[int]:
+    @cached_property
+    def _worded(self) -> list[int]:
         """Return how many sentences with words are at or after each sentence, with a 0 at the end.
 
         It is counted once, because long texts ask for it thousands of times.
@@ -170,6 +170,8 @@ class Sentences:
 
     def retracted_after(self, place: int, spared: Collection[str] = ()) -> bool:
         """Return whether what follows `place` takes something back, other than by the text of an option."""
+        if not self._full[place:].strip(" .)\n"):
+            return False
         return is_withdrawn(self._full[place : place + 3 * _WINDOW], spared=spared, about_options=True)
 
     def pauses_between(self, place: int, later: int) -> bool:
@@ -198,8 +200,8 @@ AFTER_LETTER = (
 # A small letter counts only with a mark after it, "b)", "b.", and not in "e.g.".
 AFTER_LOWER = r"(?=\s*(?:[).,;!\]\"'”}]|$|\n))(?!\.[a-z])"
 # An option's text is no part of a longer word or number: "1.5" has no option "5", "-5" none either.
-BEFORE_TEXT = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))"
-AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
+BEGINS_TEXT = re.compile(r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))")
+STOPS_TEXT = re.compile(r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])")
 
 HEADING = re.compile(r"\s*[\])]?\s*(?:[).:,。：、\]–—-])")
 ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
@@ -238,15 +240,18 @@ _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,
 _HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
 # "First, B." begins a discussion of B.
 _ORDERS = re.compile(
-    r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
+    r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|when (?!all)|for (?:large|small|even|odd"
+    r"|positive|negative|big)|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
     r"|其次)\b",
     re.IGNORECASE,
 )
 # A letter of another option. "A" before a small word is an article.
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 # "B and C", "B/C", "(B) or option (C)".
+_JOIN_WORD = bounded(words(announcements.JOINTS))
 _JOINT = re.compile(
-    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*|(?:\.{{2,}}|…|[–—-])\s*(?=o[rdu]))?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*|(?:\.{{2,}}|…|[–—-])\s*(?=o[rdu]))?\(?(?:{_JOIN_WORD}\s{{1,2}})?"
+    rf"(?:{_JOIN_WORD})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
@@ -256,6 +261,7 @@ _SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|e
 _ADDS = re.compile(
     r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise)\b", re.IGNORECASE
 )
+_ADDS_BEFORE = re.compile(r"\b(?:so|as) (?:is|does|would be)[\s(]*(?:option)?[\s(]*\Z", re.IGNORECASE)
 _CONTINUES = frozenset(announcements.CONTINUING)
 _TEXT_CONTINUES = frozenset({
     *("because", "since", "as", "which", "is", "was", "due", "so", "given", "therefore", "rather", "not"),
@@ -285,6 +291,7 @@ class Placed(Protocol):
         ...
 
 
+@lru_cache(512)
 def lead(before: str) -> Lead:
     """Return how the words before an option present it."""
     if _STATED.search(before):
@@ -358,9 +365,9 @@ def is_listed(gap: str, after: str) -> bool:
     return _LISTED.fullmatch(gap) is not None or joined_one
 
 
-def adds(after: str) -> bool:
-    """Return whether an option is called right next to another one: "B is also correct"."""
-    return _ADDS.match(after) is not None
+def adds(before: str, after: str) -> bool:
+    """Return whether an option is called right next to another: "B is also correct", "and so is B"."""
+    return _ADDS.match(after) is not None or _ADDS_BEFORE.search(before) is not None
 
 
 def continues(after: str) -> bool:

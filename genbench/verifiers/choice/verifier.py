@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -26,8 +26,8 @@ from genbench.verifiers.choice.context import (
     plain,
     without_unit,
 )
-from genbench.verifiers.language import negation
-from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
+from genbench.verifiers.language import commitment
+from genbench.verifiers.language.commitment import VERDICT, Claim, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
@@ -53,12 +53,19 @@ class Statement:
     """It adds to what was stated before: "B is also correct"."""
 
 
+def _is_final(said: Statement) -> bool:
+    """Return whether nothing before a statement can count any more."""
+    return said.kind == "announced" and said.strength == "stated" and not said.adds
+
+
 def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
     """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
     last = _last_stated(statements, sentences)
     if last is None:
         return None
     said, later = statements[last], statements[last + 1 :]
+    if said.strength == "denied":
+        return said.letters  # the one that is not like the others
     denied = [other for other in later if other.strength == "denied" and said.letters in other.letters]
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
@@ -126,7 +133,10 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
     mentioned = [said for said in statements if said.strength == "mentioned"]
     if mentioned and sentences.retracted_after(mentioned[-1].end, spared):
         return ""
+    others = {said.letters for said in statements if said.strength in ("named", "mentioned")}
     left = {said.letters for said in mentioned} - denied
+    if others - left - denied:
+        return ""  # "Option B says that it is hot, option C that it is cold"
     return left.pop() if len(left) == 1 and all(len(one) == 1 for one in left) else ""
 
 
@@ -135,7 +145,7 @@ How = Literal["stated", "bare", "mentioned"]
 _TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
-_TOKENS = 200
+_TOKENS = 120
 """Mentions of options that are looked at, counted from the end. The limit keeps hostile texts cheap."""
 _DECORATION = " \t\n()[]{}\"'“”‘’.,;:!-–—>→=✓✅☑👉•·。、《》「」【】<"
 
@@ -158,35 +168,56 @@ class Mention:
     kind: Literal["letter", "lower", "text"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """What is looked for in a text about options with some letters."""
+
+    tokens: re.Pattern[str]
+    ticks: re.Pattern[str]
+    verdicts: re.Pattern[str]
+
+
+@cache
+def _patterns(letters: str) -> _Patterns:
+    """Return the patterns of some letters. Compiling them takes longer than reading an answer."""
+    letter = rf"(?P<letter>[{letters}])"
+    return _Patterns(
+        re.compile(
+            rf"{context.BEFORE_LETTER}{letter}{context.AFTER_LETTER}"
+            rf"|{context.BEFORE_LETTER}(?P<lower>[{letters.lower()}]){context.AFTER_LOWER}"
+        ),
+        # "- [x] B", "☑ B"
+        re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])"),
+        # "(A) No (B) Yes", "B. Paris: no", "C ❌": on lines of their own or one after another.
+        re.compile(
+            rf"(?:^ ?|(?<=[\s;,，；]))[-*•]? ?(?:\d{{1,3}}[.)] ?)?(?:option )?\(?{letter}(?![^\W\d_])"
+            r"(?:[).:：]*[^\S\n]*[^\n:：;,()✓✔✅✗✘❌]{0,60}?(?=[:：(–—-]|\s[✓✔✅✗✘❌]))??"
+            rf"(?P<said>{VERDICT})",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+    )
+
+
 class OptionReader:
     """Reads texts about one list of options, given in the order in which they were shown."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._letters = ascii_uppercase[: len(options)]
         self._by_text = _unique([plain(option) for option in options], self._letters)
-        self._by_number = _unique([without_unit(option) for option in options], self._letters)
-        self._tokens = re.compile(
-            rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
-            rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
-        )
-        letter = rf"(?P<letter>[{self._letters}])"
-        # "- [x] B", "☑ B"
-        self._ticks = re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])")
-        # "(A) No (B) Yes", "B. Paris: no", "C ❌", a line or one after another
-        self._verdicts = re.compile(
-            rf"(?:^|(?<=[\s;,，；]))[-*•]?\s*(?:\d+[.)]\s*)?(?:option\s+)?\(?{letter}(?![^\W\d_])"
-            rf"(?:[).:：]*[^\S\n]*[^\n:：;,()✓✔✅✗✘❌]{{0,60}}?(?=[:：(–—-]|\s[✓✔✅✗✘❌]))?(?P<said>{VERDICT})",
-            re.IGNORECASE | re.MULTILINE,
-        )
-        texts = sorted(self._by_text, key=len, reverse=True)
-        source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
-        self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
+        self._options = tuple(options)
+        self._patterns = _patterns(self._letters)
+        self._spellings = sorted(self._by_text, key=len, reverse=True)
+
+    @cached_property
+    def _by_number(self) -> dict[str, str]:
+        """Return the letters by the texts without units. Only boxes and lone lines need them."""
+        return _unique([without_unit(option) for option in self._options], self._letters)
 
     def pick(self, text: str, *, guess: bool = True) -> Picked | None:
         """Return the option that `text` settles on, or None. Without `guess` only statements count."""
         cleaned = clean(text[-_TAIL:])
         sentences = Sentences(cleaned)
-        statements = sorted(self._statements(cleaned, sentences), key=lambda found: found.start)
+        statements = self._statements(cleaned, sentences)
         stated = settled(statements, sentences, self._by_text)
         if stated is not None:
             return Picked(stated, "stated") if stated else None
@@ -198,39 +229,52 @@ class OptionReader:
             self._bare(cleaned, sentences),
             concluded_near_end(statements, sentences, self._by_text),
         )
+        said_of_bare = [said for said in statements if said.letters == bare and said.strength != "named"]
+        if said_of_bare and said_of_bare[-1].strength == "denied" and said_of_bare[-1].plain:
+            bare = ""  # "The answer was B, or so I thought."
         if bare and not (concluded not in ("", bare) and sentences.pauses_between(0, len(cleaned))):
             return Picked(bare, "bare")
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
 
-    def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        tally = self._tallied(text)
-        if tally is None:
-            yield from self._said(text, sentences)
-            return
-        yield tally
-        for said in self._said(text, sentences):
-            if not tally.start <= said.start < tally.end:
-                yield said
+    def _statements(self, text: str, sentences: Sentences) -> list[Statement]:
+        """Return what a text says of its options, in order.
 
-    def _said(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        yield from self._boxes(text, sentences)
+        It is read from the end, and only up to the last announcement: nothing before that can count.
+        """
+        tally = self._tallied(text)
+        found = [tally] if tally else []
+        boxes = list(self._boxes(text, sentences))
+        for said in self._said_backwards(text, sentences):
+            while boxes and boxes[-1].start > said.start:
+                found.append(boxes.pop())
+                if _is_final(found[-1]):
+                    return found[::-1]
+            if tally is None or not tally.start <= said.start < tally.end:
+                found.append(said)
+                if _is_final(said):
+                    break
+        else:
+            found += reversed(boxes)
+        return sorted(found, key=lambda said: said.start)
+
+    def _said_backwards(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        """Yield what the words around each group of options say, the last one first."""
         outside = blanked(text)
         groups = list(self._groups(outside))
         heads = context.listed_letters(outside)
-        for place, group in enumerate(groups):
+        for place in range(len(groups) - 1, -1, -1):
+            group = groups[place]
             neighbours = groups[max(0, place - 1) : place] + groups[place + 1 : place + 2]
             listed = group[0].start in heads or any(_is_list(group, other, outside) for other in neighbours)
-            for said in _said_of(group, outside, sentences):
+            for said in reversed(list(_said_of(group, outside, sentences))):
                 # "The options are:\\nA) Paris\\nB) Rome" states neither.
-                stated = said.strength == "concluded" or (
-                    said.strength == "stated" and said.kind == "announced"
-                )
-                if not (stated and listed):
+                stated = said.kind == "announced" and said.strength == "stated"
+                if not (listed and (stated or said.strength == "concluded")):
                     yield said
 
     def _tallied(self, text: str) -> Statement | None:
         """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
-        for pattern in (self._ticks, self._verdicts):
+        for pattern in (self._patterns.ticks, self._patterns.verdicts):
             found = list(pattern.finditer(text))
             if len({match["letter"].upper() for match in found}) < 2:
                 continue
@@ -238,7 +282,7 @@ class OptionReader:
                 (
                     match["letter"].upper(),
                     verdict(match["said"]) == "right"
-                    if pattern is self._verdicts
+                    if pattern is self._patterns.verdicts
                     else match["mark"] in _TICKED,
                 )
                 for match in found
@@ -262,7 +306,7 @@ class OptionReader:
                 _, end, more = found.pop(0)
                 letters = "".join(dict.fromkeys(letters + more))
             claim = read_claim(sentences.before(start), sentences.after(end), announced=True)
-            denied = claim.role == "rejected" or negation.is_denied(text[max(0, start - 40) : start], "box")
+            denied = claim.role == "rejected" or commitment.is_denied(text[max(0, start - 40) : start], "box")
             if denied:
                 yield Statement(start, end, letters, "denied", plain=claim.plain)
             elif claim.role == "answer":
@@ -280,7 +324,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or negation.denies(content):
+        if len(groups) != 1 or commitment.denies(content):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -318,13 +362,9 @@ class OptionReader:
         return context.ends_text(after) and not ("." in gap and context.goes_on(after))
 
     def _mentions(self, text: str) -> list[Mention]:
-        by_text = [
-            Mention(match.start(), match.end(), letter, "text")
-            for match in self._texts.finditer(text)
-            if (letter := self._by_text.get(re.sub(r"\s+", " ", match[0]).casefold()))
-        ]
+        by_text = list(self._texts_in(text))
         found = list(by_text)
-        for match in self._tokens.finditer(text):
+        for match in list(self._patterns.tokens.finditer(text))[-2 * _TOKENS :]:
             kind: Literal["letter", "lower"] = "letter" if match["letter"] else "lower"
             mention = Mention(match.start(), match.end(), match[0].upper(), kind)
             inside = any(other.start <= mention.start < other.end for other in by_text[-_TOKENS:])
@@ -332,9 +372,28 @@ class OptionReader:
                 found.append(mention)
         return sorted(found, key=lambda mention: mention.start)[-_TOKENS:]
 
+    def _texts_in(self, text: str) -> Iterator[Mention]:
+        """Yield the places of the options' texts, of two at one place the longer one."""
+        flat = text.casefold().replace("\n", " ")
+        if len(flat) != len(text):  # "ß" becomes "ss", and places must stay
+            flat = "".join(char.lower()[:1] or " " for char in text).replace("\n", " ")
+        places = [
+            (start, start + len(spelling), spelling)
+            for spelling in self._spellings
+            if spelling in flat
+            for start in _places_of(spelling, flat, text)
+        ]
+        done = 0
+        for start, end, spelling in sorted(places, key=lambda place: (place[0], -place[1])):
+            if start >= done:
+                done = end
+                yield Mention(start, end, self._by_text[spelling], "text")
+
     def _bare(self, text: str, sentences: Sentences) -> str:
         """Return the option that the last or the first line is, or begins with, unless it is taken back."""
         plain_lines = re.sub(f"[{BOX}{END_OF_BOX}]", " ", text).strip()
+        # What is not in the first or last characters of a line does not make it an option.
+        plain_lines = re.sub(r"^(.{600}).+$", r"\1", plain_lines, flags=re.MULTILINE)
         paragraphs = [part.splitlines() for part in re.split(r"\n\s*\n", plain_lines)]
         places = [(paragraphs[-1][-1:], paragraphs[-1]), (paragraphs[0][:1], paragraphs[0])]
         first_end = text.find("\n", len(text) - len(text.lstrip()))
@@ -377,9 +436,11 @@ class OptionReader:
 
     def _commits(self, group: Sequence[Mention], after: str) -> bool:
         """Return whether what follows an option at the start of a line leaves it chosen."""
-        if negation.contrasts(after):
+        if commitment.contrasts(after):
             return True  # "B, not A"
         letter = group[0].letter
+        if re.match(r"[^.!?\n]{0,80}\?", after):
+            return False  # "The answer is B, isn't it?"
         heading = context.is_heading(letter, after)
         if not heading and context.begins_prose(letter, after):
             return False
@@ -391,6 +452,16 @@ class OptionReader:
 
     def _takes_back(self, after: str) -> bool:
         return is_withdrawn(after, spared=self._by_text, about_options=True)
+
+
+def _places_of(spelling: str, flat: str, text: str) -> Iterator[int]:
+    """Yield where a text stands by itself, not within a longer word or number."""
+    start = flat.find(spelling)
+    while start >= 0:
+        end = start + len(spelling)
+        if context.BEGINS_TEXT.match(text, start) and context.STOPS_TEXT.match(text, end):
+            yield start
+        start = flat.find(spelling, end)
 
 
 def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
@@ -409,11 +480,10 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
 
 
 def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
-    """Return whether a letter is named again after a comma, as a subject: "Between A and B, B is better"."""
+    """Return whether a letter begins a clause: "Between A and B, B is better", "A fails; B is left"."""
     again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
-    return (
-        again and "," in gap and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
-    )
+    new = mention.kind == "letter" and ((again and "," in gap) or ";" in gap)
+    return new and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
 
 
 def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
@@ -459,19 +529,41 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         kind: Kind = "announced" if claim.scope == "relative" and lead == "stated" else "confirmed"
         yield Statement(start, end, letters, "denied", kind, plain=claim.plain)
         return
-    if claim.role in ("alternative", "hypothetical"):
+    if claim.role == "alternative":
+        yield Statement(start, end, letters, "named")
+    if claim.role not in ("alternative", "hypothetical"):
+        yield from _given(group, claim, _Around(before, after, lead), sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The words before and after a group of options, and how they lead to it."""
+
+    before: str
+    after: str
+    lead: context.Lead
+
+
+def _given(group: list[Mention], claim: Claim, around: _Around, sentences: Sentences) -> Iterator[Statement]:
+    """Yield how strongly a clause gives a group that it neither rejects nor only supposes."""
+    start, end, letters = group[0].start, group[-1].end, _letters_of(group)
+    before, after, lead = around.before, around.after, around.lead
+    by_text = group[-1].kind == "text"
+    if by_text and not context.ends_text(after):
         return
-    if group[-1].kind == "text" and not context.ends_text(after):
-        return
+    adds = context.adds(before, after)
+    confirmed = claim.plain or (adds and claim.role == "mention") or context.confirms(after, text=by_text)
     if claim.exception:
         yield Statement(start, end, letters, "stated", "exception")
     elif lead == "stated":
-        yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
-    elif claim.plain or context.confirms(after, text=group[-1].kind == "text"):
-        yield Statement(start, end, letters, "stated", "confirmed", adds=context.adds(after))
+        yield Statement(start, end, letters, "stated", "announced", adds=adds)
+    elif confirmed:
+        # "A, B and D are all accurate": several at once say which one is not, if one is announced.
+        kind: Kind = "exception" if len(letters) > 1 else "confirmed"
+        yield Statement(start, end, letters, "stated", kind, adds=adds)
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
-    elif lead == "mentioned":
+    elif lead == "mentioned" and context.rest_of(before):
         yield Statement(start, end, letters, "mentioned")
     else:
         yield Statement(start, end, letters, "named")
@@ -508,7 +600,7 @@ def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) 
     gap = text[group[0].end : group[1].start]
     if ";" in gap:
         return True
-    lone = len(group) == 2 and negation.denies_next(before) and context.ENDS.match(after) is not None
+    lone = len(group) == 2 and commitment.denies_next(before) and context.ENDS.match(after) is not None
     return lone and gap.strip(" ()[]") == ","
 
 
@@ -525,7 +617,7 @@ class ChoiceVerifier(BaseVerifier):
     """
 
     name = "choice"
-    rules = "5"
+    rules = "6"
 
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)

@@ -16,11 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
-from genbench.verifiers.language import negation
-from genbench.verifiers.language.negation import DENYING, SUPPOSING, doubts_value, without_certainty
-from genbench.verifiers.language.word_lists import any_of, bounded, compiled, words
+from genbench.verifiers.language.announcements import OPTIONS
+from genbench.verifiers.language.word_lists import any_of, bounded, compiled, read_list, read_table, words
 
 Role = Literal["answer", "rejected", "alternative", "hypothetical", "mention"]
 """What a clause makes of what it names."""
@@ -56,6 +56,324 @@ _HYPOTHETICAL = Claim("hypothetical")
 
 # --- Words -----------------------------------------------------------------------------------------------
 
+_OTHERS = (
+    r"friends?|teachers?|tutors?|professors?|colleagues?|classmates?|students?|users?|neighbou?rs?|brother"
+    r"|sister"
+    r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they|experts?|authors?"
+    r"|readers?|beginners?|opponents?|freund\w*|lehrer\w*|leute|manche|viele|kollege\w*|ami[es]?|professeur"
+    r"|certains|collègue|gens|amigo|amiga|profesora?|algunos|muchos|gente|colega|amico|amica|alcuni|molti"
+    r"|друг|учитель|некоторые|многие"
+)
+_SAYING = (
+    r"says?|said|thinks?|thought|believes?|believed|claims?|claimed|insists?|guess(?:es|ed)?|told (?:me|us)"
+    r"|argues?|argued|maintains?"
+    r"|suggests?|would say|might say|may say|would argue|often (?:say|choose|pick|answer)|would (?:choose"
+    r"|pick|answer)|chose|choose|picked|answered|sagt\w*|meint"
+    r"|glaubt\w*|behauptet|denk(?:t|en)|dit|disent|pense\w*|croi(?:t|ent)|affirme\w*|dice[n]?|cree[n]?"
+    r"|piensa[n]?|afirma[n]?|dicono|pensa(?:no)?"
+    r"|crede|говорит|считает|думает|думают|считают"
+)
+_BELIEVING = "think|believe|say|claim|agree|accept|feel|expect|suppose|imagine|conclude"
+DENYING = read_table(r"""
+    en: nothing; few; hesitat\w*; avoid\w*; beware; ignore; forget; mistakes?; trap; distractor;
+        second[- ]best; opposite; excludes?; rules? disregard; (?:any|every)(?:thing|one) but; all but; not;
+        \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded; rul(?:e|ed|ing) out;
+        impossible; invalid; fails?; neither; nor; none; no longer; inaccurate; rather than; instead of;
+        other than; except; eliminat(?:e|ing); exclud(?:e|ing); reject(?:ed|ing)?; contradicts?; a trap;
+        dismissed; discarded; a stretch; unlikely; hardly; mistaken; irrelevant; discard(?:ing|s)?;
+        drop(?:ping|s|ped)?;
+        crossing out; nobody; no one; no way; doubtful; doubt; doesn
+    zh: 不是; 不对; 不對; 不正确; 不正確; 错误; 錯誤; 错; 错的; 不符; 排除; 不能; 并非; 不选; 不应; 不應;
+        不可能; 不; 没有; 无法; 都不; 未必; 并不; 非; 不成立
+    de: niemand; nicht; kein(?:e|er|es)?; weder; noch; falsch; ausgeschlossen; scheidet; scheiden;
+        schließe\w*; auszuschließen; unmöglich; nie; inkorrekt
+    fr: personne; pas; ni; aucune?; jamais; fau(?:x|sse); incorrecte?; éliminée?s?; exclue?s?; éliminant;
+        écartant; excluant; écartée?s?; inexacte?; n['’]est
+    es: nadie; no; ni; ninguna?; nunca; falsa?o?; incorrect[ao]; descart(?:ad[ao]s?|ando|amos|o);
+        elimin(?:ad[ao]s?|ando|amos); excluyendo; errónea; tampoco
+    it: nessuno; non; né; nessun[ao]?; mai; fals[ao]; errat[ao]; sbagliat[ao]; scart(?:at[aoie]|ando|iamo);
+        esclu(?:s[aoie]|dendo|diamo); eliminando; inesatt[ao]
+    pt: ninguém; não; nem; nenhuma?; nunca; fals[ao]; errad[ao]; incorret[ao]; descart(?:ad[ao]s?|ando|amos);
+        elimin(?:ad[ao]s?|ando|amos); excluindo
+    nl: niet; geen; noch; fout; onjuist; nooit; verkeerd
+    ru: никто; вряд ли; едва ли; исключаем; не; нет; ни; неверн\w*; неправильн\w*; ошибочн\w*; исключ\w*;
+        никогда; неверен
+    ja: [てで]はいけ; べきではな; 選べな; では?ない; じゃない; ではありません; ではなく; でない; でなく;
+        間違い; 誤り; 不正解; 除外; 不適切
+    ko: 아니; 아닌; 아닙니다; 않; 틀렸; 틀린; 틀립; 오답; 제외; 잘못
+    pl: nie; ani; błędn\w*; niepoprawn\w*; żadn\w*
+    tr: değil\w*; yanlış\w*; hiçbiri; ne
+    ar: ليس; ليست; لا; خاطئ\w*; خطأ; غير
+    hi: नहीं; गलत; ग़लत
+    vi: không; sai
+    id: bukan; tidak; salah
+    sv: inte; fel; varken; ingen
+""")
+"""Words that deny what they are said of."""
+
+SUPPOSING = read_list(r"""
+    let['’]?s (?:assume|suppose|say|imagine); let us (?:assume|suppose|say|imagine); imagine;
+    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob;
+    si(?! tratta); supposons; supongamos; se(?! trata); supponiamo; suponha; als; stel; если; предположим;
+    如果; 假设; 倘若; 假如; もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
+""")
+"""Words that make a supposition of the clause that they begin."""
+
+WONDERING = read_list(r"""
+    some (?:would|might|people|may); many (?:people|students|would|readers);
+    (?:students?|people|readers?|beginners?|laym[ae]n) (?:often|usually|tends?|would|might|could|may);
+    (?:my|your|his|her|the|a|our) (?:friend|teacher|tutor|professor|colleague|classmate|student|user
+      |neighbou?r|brother|sister|mother|father|boss|uncle|aunt)s? (?:\w+ )?(?:says?|said|thinks?|thought
+      |claims?|claimed|believes?|believed|insists?|guess(?:es|ed)?|told (?:me|us)|picked|chose|answered);
+    (?:let['’]?s|let us|we|now|next),? (?:look at|turn to|examine|analy[sz]e); (?:now|next),? option;
+    betrachten wir; schauen wir; considérons; examinons; regardons; consideremos; veamos; analicemos;
+    来看; 看看; 考虑;
+    one (?:might|could|may); you (?:might|could|may); argue for; let us consider; let['’]?s consider;
+    consider (?:option|choice); perhaps; maybe; possibly; conceivabl[ey]; imaginable;
+    it (?:is|['’]s) possible; es posible;
+    il est possible; (?:ist|wäre) (?:möglich|denkbar); vielleicht; möglicherweise;
+    peut-être; quizás?; tal vez; forse; talvez; misschien; возможно;
+    (?<!很)(?<!最)(?<!极)可能(?:是|选|為|为); 多分; 아마도;
+    would (?:only |have )?(?:be|been) \w+(?: \w+)? if; might; could(?! only); may; whether; unsure;
+    not sure; cannot decide; can['’]t decide; tempting; könnte; pourrait; podría; potrebbe; poderia;
+    kan zijn; может быть; 是否; 吗; 也许; 或许; かもしれ; か?どうか; 수도 있; olabilir; có thể; mungkin;
+    kanske; być może
+""")
+"""Words that leave a statement open wherever they are in it."""
+
+CERTAIN = read_list(r"""
+    で?間違い(?:ありません|ない); my mistake; no doubt; without (?:a )?doubt; not only; no question;
+    doubtless; not (?:hard|difficult) to (?:see|show|check|verify|tell); (?:cannot|can['’]t) be denied;
+    (?:cannot|can['’]t) deny; (?:do not|don['’]t|never) doubt; not (?:wrong|a mistake) to say;
+    no denying; bezweifle nicht; bezweifeln nicht; ne doute pas; no dudo; 不难看出; 不难发现; 不难得出;
+    毫不怀疑; не сомневаюсь; cannot be anything (?:but|other than);
+    can['’]?t be anything (?:but|other than); none other than; not surprisingly; nothing but;
+    (?:little|beyond|hardly any|hard to|difficult to|reason to) doubt; beyond (?:any|all) doubt;
+    no other than; ohne zweifel; zweifellos; sans aucun doute; sans doute; sin duda; no hay duda;
+    senza dubbio; sem dúvida; не сомневаюсь; без сомнения; несомненно; 毫无疑问; 无疑; 間違いなく;
+    틀림없이; şüphesiz; ne peut être que; ne reste que; no puede ser (?:otra|más) que;
+    non può che essere; nichts anderes als; не кто иной; 不外乎; 非常; 不过; 不仅; 差不多; 对不起; 无非;
+    除此之外; ne segue; 不如; s[oó]lo puede ser; solo può essere; só pode ser; peut être que; kann nur;
+    without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
+""")
+"""Phrases with a denying word that deny nothing."""
+
+
+_CONTEXT = 100
+"""Characters before an answer that are read."""
+_SENTENCE_END = re.compile(r"[.;!?\n。！？；](?=\s|$)|[。！？；]")
+
+
+# "I doubt", "it is not true", "I can't say", "nobody believes". A doubt that is itself denied is none: "no
+# doubt",
+# "without a doubt", "hard to doubt".
+_DENIES = any_of(rf"""
+    (?<!\bno )(?<!\bnot )(?<!n['’]t )(?<!\bany )(?<!\bnever )(?<!\bwithout )(?<!\bwithout a )(?<!\blittle )
+      (?<!\bhard to )(?<!\bdifficult to )(?<!\breason to )(?<!\bhardly any )
+      (?:doubt(?:s|ed)?);
+    doubtful; disagree; unlikely; improbable;
+    not (?:be )?(?:sure|certain|true|clear|convinced|right|correct|the case|{_BELIEVING});
+    never (?:{_BELIEVING});
+    (?:n['’]t|cannot) (?:be )?(?:sure|certain|true|clear|convinced|the case|{_BELIEVING});
+    (?<!\bnot )(?<!n['’]t )(?:false|wrong|incorrect|untrue|impossible|inconceivable|(?:a )?(?:mistake|lie
+      |error))(?: to (?:{_BELIEVING}|assume)|(?= that\b)); (?<!\bto )den(?:y|ies);
+    (?:refuse[sd]?|decline[sd]?) to (?:{_BELIEVING});
+    (?:nobody|no one|hardly anyone) (?:\w+ )?(?:{_BELIEVING})s?; no way
+""")
+_THAT = r"(?: (?:the|my|its|our|this|that|your))?(?: (?:correct|right|final|actual|true))?"
+_DENIED_THAT = rf"(?:\b|(?=n['’]t ))(?:{_DENIES})"
+_CONJUNCTION = r" (?:that|if|whether)"
+_SAID_BY_OTHERS = rf"\b(?:{_OTHERS}) (?:\w+ )?(?:{_SAYING})(?: that)?"
+"""What others say is not what the response says."""
+_SUPPOSING_WORDS = r"\b(?:(?<!as )if|suppose|supposing|assume|assuming|imagine|unless|whether)(?: that)?"
+# The same with the conjunction that follows: "ich bezweifle, dass", "je doute que", "no creo que", "не
+# думаю, что".
+_FOREIGN = any_of(r"""
+    (?:bezweif\w+|glaube?n? (?:ich )?nicht|denke?n? (?:ich )?nicht|nicht sicher|nicht überzeugt
+      |ist (?:es )?nicht (?:wahr|richtig|so)|stimmt nicht|ist falsch|unwahrscheinlich|unmöglich
+      |zweifelhaft),? (?:dass|ob)(?: (?:die|das|unsere|meine|es|x))?(?: (?:richtige|korrekte))?;
+    (?:(?<!ne )(?<!nul )(?<!pas de )(?<!sans )(?<!aucun )doute|(?:pense|crois|dis|dirais|suis|est
+      |semble) pas(?: sûre?| certaine?| vrai)?|(?:est|serait) (?:faux|impossible|improbable)
+      (?: de dire)?|nie) qu(?:e|['’])(?: ?(?:la|ma|cette|le|ce|il|x))?(?: bonne)?;
+    (?:(?<!no )dud(?:o|amos)|no (?:creo|pienso|digo|diría|estoy segur[oa](?: de)?|es (?:cierto|verdad
+      |seguro))|es (?:falso|imposible|improbable|dudoso)|niego) que(?: (?:la|mi|el|x))?
+      (?: respuesta correcta)?;
+    (?:(?<!non )dubito|non (?:credo|penso|è vero)|è (?:falso|impossibile)) che(?: (?:la|il))?;
+    (?:(?<!não )duvido|não (?:creio|acho|penso|acredito|é verdade)|é (?:falso|impossível)) que(?: a| o)?;
+    (?:(?<!не )сомневаюсь|не (?:думаю|считаю|верю|уверен\w*)|неверно),? что(?: правильный| верный)?
+""")
+_UNSPACED = (
+    r"(?:不认为|不認為|不觉得|不覺得|不相信|不同意|不确定|不能说|很难说)"
+    r"(?:正确|最终|这个)?(?:的)?|とは思わない"
+)
+_DOUBT = rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION})?{_THAT}|\b(?:{_FOREIGN})|{_UNSPACED})"
+_ANSWER_NAMES = (
+    r"(?:answer|result|value|solution|number|output|(?:output )?grid|it|this|that|[a-z]|antwort|lösung"
+    r"|ergebnis|réponse|résultat|respuesta|solución|resultado|risposta|risultato|resposta|ответ)"
+)
+_NAMED = rf"[ \t]*{_ANSWER_NAMES}(?![^\W\d_])(?: (?:to|of|for) [^,]{{1,30}}?)?"
+_IS = (
+    r"(?:is|are|was|be|equals?|would be|could be|can be|should be|must be|=|ist|soit|est|égale"
+    r"|ne peut pas être|sea|es|no puede ser|sia|è|seja|é|—|–)"
+)
+# Before "the answer is 5": "I doubt that", "If", "My friend says that".
+_BEFORE_ANNOUNCEMENT = re.compile(
+    rf"(?:{_DOUBT}|(?:{_SUPPOSING_WORDS}|{_SAID_BY_OTHERS}){_THAT})[ \t*_]*$", re.IGNORECASE
+)
+# Before the value itself: "I do not think that it is", "it is not true that x =", "My friend says the
+# answer is".
+# A noun or "that" must be there, because "not 5" alone is read by `hedging`.
+_BEFORE_VALUE = re.compile(
+    rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION}{_THAT}(?:{_NAMED})?|{_THAT}{_NAMED})|(?:\b(?:{_FOREIGN})"
+    rf"|{_UNSPACED})"
+    rf"(?:{_NAMED})?|{_SAID_BY_OTHERS}{_THAT} (?:answer|result) (?=is\b))(?:[ \t]*{_IS}(?![^\W\d_]))?"
+    r"(?:答案|结果)?[是为]?(?:option|letter|choice|exactly|equal to|(?:an?|the)\b|[\s$*_:(\[\\])*$",
+    re.IGNORECASE,
+)
+
+
+def is_doubted(before: str) -> bool:
+    """Return whether the words before "answer is …" or "Answer: …" deny or only suppose it."""
+    return _BEFORE_ANNOUNCEMENT.search(_sentence(before)) is not None
+
+
+def doubts_value(before: str) -> bool:
+    """Return whether the words before a value deny it: "I doubt that it is".
+
+    A supposition does not: "if and only if x = 5" may be how an answer is given.
+    """
+    return _BEFORE_VALUE.search(_sentence(before)) is not None
+
+
+_RIGHT_BEFORE = {
+    # "It is not Paris", "anything but the Louvre", "no longer called *Bombay"
+    "text": re.compile(
+        r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would"
+        r"|could)n['’]?t|cannot\s+be"
+        r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
+        r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
+        re.IGNORECASE,
+    ),
+    # "The output is not:\n1 2\n3 4", "rather than [[1, 2]]"
+    "grid": re.compile(
+        r"(?:\bnot|\bhardly|n['’]t|\bnever|\brather than|\binstead of|\bexcept)"
+        r"(?:\s++(?:be|equal|give))?[\s:*`]*+$",
+        re.IGNORECASE,
+    ),
+    # "x cannot be $\\boxed{5}$", "x \\neq \\boxed{5}", "more than \\boxed{5}"
+    "box": re.compile(
+        r"(?:\bnot|\bcannot\s+be|n['’]t\s+be|n['’]t|\bnever|\\neq?|≠|\bthan)\s*[\s$(*:]*$", re.IGNORECASE
+    ),
+}
+"""What denies an answer of each kind if it is right before it. Verdicts depend on how the lists differ."""
+_BEGINS_DENIED = re.compile(
+    r"(?:it\s+(?:is|was)\s+)?(?:not|never|isn['’]t|wasn['’]t|neither)\b", re.IGNORECASE
+)
+
+
+def is_denied(before: str, answer: Literal["text", "grid", "box"]) -> bool:
+    """Return whether the words right before an answer deny it."""
+    return _RIGHT_BEFORE[answer].search(before) is not None
+
+
+def begins_with_denial(answer: str) -> bool:
+    """Return whether an answer in words begins with a denial: "not Paris", "it is not Paris"."""
+    return _BEGINS_DENIED.match(answer) is not None
+
+
+_NEGATOR = compiled(DENYING)
+_AFTER_NOUN = ("ja", "ko", "tr", "hi")
+"""Languages whose denying words follow what they deny."""
+_CERTAINLY = re.compile(words(CERTAIN), re.IGNORECASE)
+_OPTION = rf"(?:(?:the\s+)?{bounded(words(OPTIONS))})"
+_DENYING_NEXT = {name: found for name, found in DENYING.items() if name not in _AFTER_NOUN}
+_PRE_NEGATIONS = (
+    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
+    r"|ليس|ليست|不是|而不是|而非|并非|不"
+)
+# The option that is denied after the chosen one: "B, not A", "B rather than option C", "B而不是A".
+_DENIES_OTHER = re.compile(
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    re.IGNORECASE,
+)
+# "not ", "rule out option ", "cannot be the " right before a letter.
+_DENIES_NEXT = re.compile(
+    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|es|è|é|est|ist|sea|la|真|选|選"
+    rf"|是))*[\s\"'(\[]{{0,4}}\Z",
+    re.IGNORECASE,
+)
+# A denial after one of these is of something else: "B because A is not prime" does not deny B.
+_CUT_AFTER = re.compile(
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn"
+    r"|und|aber"
+    r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
+    re.IGNORECASE,
+)
+# A denial before one of these is of something else: "It is not A, so B" does not deny B.
+_CUT_BEFORE = re.compile(
+    r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
+    r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
+    r"|(?<=[고며만나])(?:\s|$)|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
+    re.IGNORECASE,
+)
+_DASH_IS = re.compile(r"[\s\])}\"'”]*[—–-]\s*(?=[а-яё])", re.IGNORECASE)
+"""The dash that Russian writes instead of "is"."""
+_WONDERING = compiled(WONDERING)
+
+
+def without_certainty(text: str, *, by: str = " ") -> str:
+    """Return a text without phrases that have a denying word and deny nothing: "no doubt", "not only"."""
+    return _CERTAINLY.sub(by, text)
+
+
+def leaves_open(text: str) -> bool:
+    """Return whether a text leaves open what it says: "perhaps B", "some would say B"."""
+    return _WONDERING.search(text) is not None
+
+
+def denies(text: str) -> bool:
+    """Return whether a text has a denying word, or a sign that says "not equal"."""
+    return (
+        _NEGATOR.search(without_certainty(text)) is not None
+        or re.search(r"\\n(?:eq?|ot)\b|≠", text) is not None
+    )
+
+
+def denies_next(before: str) -> bool:
+    """Return whether the words before an option deny it directly: "not B", "rule out B"."""
+    return _DENIES_NEXT.search(without_certainty(before)) is not None
+
+
+def denied_after(after: str, *, announced: bool = False) -> bool:
+    """Return whether the words after an option call it wrong. "B, not A" does not.
+
+    Args:
+        announced: words such as "the answer is" are before the option. Then a period after its bracket ends
+            the sentence: "The answer is (B). No other option fits." In "(A). Incorrect." it does not.
+    """
+    marks = " )]}\"'”" if announced else " )]}\"'”.:"
+    start = len(after) - len(after.lstrip(marks)) if re.match(r"[\])}\"'”]+", after) else 0
+    if copula := _DASH_IS.match(after):
+        start = copula.end()
+    cut = _CUT_AFTER.search(after, start)
+    clause = after[: cut.start() if cut else len(after)]
+    other = _DENIES_OTHER.search(after)
+    if other is not None and other.start() < len(clause) + 1:
+        clause = clause[: other.start()]
+    return _NEGATOR.search(without_certainty(clause)) is not None
+
+
+def contrasts(after: str) -> bool:
+    """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
+    match = _DENIES_OTHER.search(after)
+    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
+
+
+def _sentence(before: str) -> str:
+    """Return the last sentence of a text, which is not finished."""
+    return _SENTENCE_END.split(before[-_CONTEXT:])[-1]
+
+
 _ADVERB = (
     r"(?:still|also|therefore|thus|hence|then|now|clearly|obviously|definitely|certainly|surely|probably"
     r"|likely|really"
@@ -67,7 +385,8 @@ _ADVERB = (
 # What says of an answer that it is one: "B is correct", "B is the best choice", "it fits".
 RIGHT_WORDS = any_of(r"""
     correct; right; true; accurate; valid; it; plausible; likely; probable; appropriate; suitable; acceptable;
-    possible; supported; consistent; reasonable; viable; ok(?:ay)?; sensible; justified; good; adequate;
+    possible; what(?:['’]?s| is) left; what remains; left\b; supported; consistent; reasonable; viable;
+    ok(?:ay)?; sensible; justified; good; adequate;
     fitting;
     (?:\w+ ){0,2}(?:answer|option|choice|solution|one|pick|candidate|case|possibility)(?:s\b|\b)
 """)
@@ -162,13 +481,14 @@ _SECOND = re.compile(
     r"(?:(?:my|the|an?|only|also|just|just as|equally|likewise|too|close|distant)\s+)*"
     r"(?:second\b|runner-?up|next best|another\b|other\b|alternative\b|possib(?:le|ility)|plausible"
     r"|tempting|close\b|conceivable"
-    r"|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
+    r"|one of\b|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
     re.IGNORECASE,
 )
 _ALSO = re.compile(r"(?:also|too|equally|likewise|just as|both)\b", re.IGNORECASE)
 # "A would be right for the largest city", "B would be the answer to another question", "… if it were hot".
 _FOR_ANOTHER = re.compile(
-    r"[^.;!?\n]{0,60}?\b(?:if|had|were|when|unless|only|in \d+|for (?:the|a|an|most|other|another|large"
+    r"[^.;!?\n]{0,60}?\b(?:if|had|were|when|unless|only|in \d+|in (?:an?|the)|for (?:the|a|an|most|other"
+    r"|another|large"
     r"|small)|to (?:a|an|the)"
     r" (?:\w+ )?(?:different|other|question))\b",
     re.IGNORECASE,
@@ -177,9 +497,11 @@ _FOR_ANOTHER = re.compile(
 _BETTER = re.compile(
     rf"{_CLOSING}(?:(?:is|seems|fits|works|looks|would be|appears)\s+(?:(?:an?|the|far|much|slightly"
     rf"|clearly|still)\s+)*"
-    r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|outperforms|trumps|wins"
+    r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
     r"|over\s+(?:option\s+)?\(?(?-i:[A-Z]))\b"
-    r"|[^.;!?\n]{0,12}(?:passt besser|convient mieux|va mieux|est mieux|es mejor|encaja mejor|è meglio"
+    r"|[^.;!?\n]{0,12}(?:passt besser|ist besser|est préférable|es preferible"
+    r"|[\u4e00-\u9fff]?更(?:合适|好|准确|恰当|符合)"
+    r"|convient mieux|va mieux|est mieux|es mejor|encaja mejor|è meglio"
     r"|é melhor|лучше|比[A-Z]更)",
     re.IGNORECASE,
 )
@@ -190,12 +512,14 @@ _WORSE = re.compile(
 )
 # "B if n is even", "B, unless it is cold", "B when it is hot": a condition that the answer hangs on.
 _CONDITION = re.compile(
-    rf"{_CLOSING},?\s*(?:(?:only|but only|unless)\s+)?(?:if|unless|when|wenn|falls|si(?!\s+tratta)"
+    rf"{_CLOSING},?\s*(?:(?:only|but only|unless)\s+)?(?:if|unless|when|for (?:large|small|even|odd"
+    rf"|positive|negative|big|all|any)|wenn|falls|si(?!\s+tratta)"
     rf"|se(?!\s+trata)|если)\b",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"\b(?:otherwise|else|if not|in which case|sonst|andernfalls|sinon|si no|de lo contrario|altrimenti"
+    r"\b(?:otherwise|else|if not|in which case|(?:for|if|when|in) [^.;!?\n]{1,30} (?:it(?: is|['’]s)"
+    r"|the answer is)\s*\(?(?-i:[A-Z])|sonst|andernfalls|sinon|si no|de lo contrario|altrimenti"
     r"|senão|иначе)\b"
     r"|(?:if|when|wenn|si|se|если)\b[^.;!?\n]{1,60}\b(?:if|when|wenn|si|se|если|and|et|und|y)\b",
     re.IGNORECASE,
@@ -207,12 +531,19 @@ _OTHERWISE = re.compile(
 _ALTERNATIVE_BEFORE = re.compile(
     r"(?:(?<!no other )(?<!nothing other )\b(?:than|rather than|instead of|as opposed to|over|unlike"
     r"|from \(?(?-i:[A-Z])\)? to|followed by|besides|compared (?:with|to)"
-    r"|prefer\w* \S{1,20} to|first,? then|so (?:is|does|would be)|as (?:is|does)|versus|vs\.?|similar to"
+    r"|prefer\w* \S{1,20} to|first,? then|versus|vs\.?|similar to"
     r"|close to|préfère \S{1,12} à|prefier\w \S{1,12} a|preferisco \S{1,12} a"
     r"|(?:eher|besser|lieber|mehr) [^.;]{1,20} als|(?:plutôt|mieux|meilleure?) [^.;]{1,20}que|(?:mejor"
     r"|más) [^.;]{1,20}que"
     r"|vor|en vez de|en lugar de|invece di|ao invés de|чем|anstatt|statt|au lieu de)"
-    r"|比起|与其选|胜过|优于|比)[\s(\"“*]*(?:option|answer|choice|la|die|l['’])?[\s(\"“*]*$",
+    r"|相比|比起|与其选|胜过|优于|比)[\s(\"“*]*(?:option|answer|choice|la|die|l['’])?[\s(\"“*]*$",
+    re.IGNORECASE,
+)
+# "No option other than B works", "there is no other explanation than B", "none but B".
+_NOTHING_BUT = re.compile(
+    r"\b(?:(?:no|nothing|none|nobody)\b[^,;.]{0,30}?\b(?:other than|but|except)|no other \w+ (?:than|but"
+    r"|except)"
+    r"|(?:kein\w*|nichts) ander\w+ \w* ?als)[\s(]*(?:option)?[\s(]*$",
     re.IGNORECASE,
 )
 _SECOND_CHOICE = re.compile(
@@ -229,42 +560,29 @@ _SECOND_CHOICE = re.compile(
 )
 _SUPPOSED = re.compile(
     rf"(?:^|[,;:–—(]\s*)\W*(?:(?:and|but|so|or|even|und|et|y)\s+)?(?:{bounded(words(SUPPOSING))})"
-    r"|\b(?:in that case|in which case|otherwise|else|sonst|andernfalls|sinon|si no"
+    r"|(?:^|[,;:]\s*)\W*for (?:large|small|even|odd|positive|negative|big)\b|\b(?:in that case"
+    r"|in which case|otherwise|else|sonst|andernfalls|sinon|si no"
     r"|in this case the answer would|angenommen|nehmen wir an|wäre[n]?\b[^,;]{0,60}, wäre|supuesto que"
     r"|admettons|假设|假如|如果|要是)",
     re.IGNORECASE,
 )
 # "If I had to choose, B", "If we take the mass into account, the answer is B": the main clause still says it.
 _REAL_IF = re.compile(
-    r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:i|we|you|one)\b(?! (?:were|are right|thought"
-    r"|think))[^,;]{1,120}[,;]"
-    r"|^\W*(?:as|since|because|although|though|while|whereas|even though|given|considering|after|when)\b",
+    r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:pressed|forced|asked|anything|i|we|you"
+    r"|one)\b(?! (?:were|are right|thought"
+    r"|think))[^,;]{0,120}[,;]"
+    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as|since|because|although|though|while|whereas"
+    r"|even though|given|considering|after|when)\b",
     re.IGNORECASE,
 )
 _COUNTERFACTUAL = re.compile(
     r"\b(?:would|were|had|wäre|hätte|serait|sería|sarebbe|seria|бы)\b", re.IGNORECASE
 )
-_OTHERS = (
-    r"friends?|teachers?|tutors?|professors?|colleagues?|classmates?|students?|users?|neighbou?rs?|brother"
-    r"|sister"
-    r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they|experts?|authors?"
-    r"|readers?|beginners?|opponents?|freund\w*|lehrer\w*|leute|manche|viele|kollege\w*|ami[es]?|professeur"
-    r"|certains|collègue|gens|amigo|amiga|profesora?|algunos|muchos|gente|colega|amico|amica|alcuni|molti"
-    r"|друг|учитель|некоторые|многие"
-)
-_SAYING = (
-    r"says?|said|thinks?|thought|believes?|believed|claims?|claimed|insists?|guess(?:es|ed)?|told (?:me|us)"
-    r"|argues?|argued|maintains?"
-    r"|suggests?|would say|might say|may say|would argue|often (?:say|choose|pick|answer)|would (?:choose"
-    r"|pick|answer)|chose|choose|picked|answered|sagt\w*|meint"
-    r"|glaubt\w*|behauptet|denk(?:t|en)|dit|disent|pense\w*|croi(?:t|ent)|affirme\w*|dice[n]?|cree[n]?"
-    r"|piensa[n]?|afirma[n]?|dicono|pensa(?:no)?"
-    r"|crede|говорит|считает|думает|думают|считают"
-)
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
 _REPORTED = re.compile(
-    rf"\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many|most|some) (?:would )?(?:say|think|believe"
+    rf"\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
     r"|\b(?:at first (?:glance|sight)|on the face of it|superficially)\b|(?:朋友|老师|有人|有些人|很多人"
@@ -283,7 +601,6 @@ _VERB_GROUP = re.compile(
     r"|es|la|el|le|die|das|der|ist|est|é|è|est|wahr|dass|que|qu['’]|che|là|se|ce|soit|sea|sia|seja)\b)*$",
     re.IGNORECASE,
 )
-_NEGATOR = compiled(DENYING)
 # The clause up to the name is "the NP that … is", "what … is", "die Aussage, die … ist", "la que no … es".
 _IDENTIFIES = re.compile(
     r"(?:^\W*|[,;:–—.(]\s*|\b(?:so|thus|therefore|hence|and|but|then|that|say|think|believe|guess|also"
@@ -305,13 +622,16 @@ _IDENTIFIES_UNSPACED = re.compile(
 )
 # "Only B is not a planet", "B alone", "All but B are", "Every planet except B is": one is told from the rest.
 _ONLY_BEFORE = re.compile(
-    r"(?:\b(?:only|nur|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有|仅)[\s(\"“*]*(?:option"
+    r"(?:\b(?:only|nur|lediglich|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有"
+    r"|仅)[\s(\"“*]*(?:option"
     r"|answer|statement|die|la|le|el)?[\s(\"“*]*$",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(
-    r"(?:\b(?:all|every|each)\b[^.;!?\n]{0,60}?\b(?:except(?: for)?|but|other than|besides|apart from|save)"
-    r"|\balle\b[^.;!?\n]{0,60}?\b(?:außer|bis auf)|\btou(?:te)?s\b[^.;!?\n]{0,60}?\b(?:sauf|excepté|à part"
+    r"(?:\b(?:all|every|each)\b[^.;!?\n]{0,60}?\b(?:except(?: for)?|with the exception of|but|other than"
+    r"|besides|apart from|save)"
+    r"|\balle\b[^.;!?\n]{0,60}?\b(?:außer|bis auf)|\btou(?:te)?s\b[^.;!?\n]{0,60}?\b(?:sauf"
+    r"|à l['’]exception de|excepté|à part"
     r"|hormis)"
     r"|\btod[ao]s\b[^.;!?\n]{0,60}?\b(?:excepto|menos|salvo)|\btutt[ei]\b[^.;!?\n]{0,60}?\b(?:tranne"
     r"|eccetto)|除了?)"
@@ -320,8 +640,9 @@ _ALL_BUT = re.compile(
 )
 _ALONE = re.compile(rf"{_CLOSING}(?:alone|allein|seule?|sol[ao])\b", re.IGNORECASE)
 _CLEFT = re.compile(
-    r"(?:\bit(?: is|['’]s)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore| thus| donc| also"
-    r"| then)?[\s(*]*(?:option|answer|l['’]option)?[\s(*]*$",
+    r"(?:\bit(?: is|['’]s| must be| has to be| can only be)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore"
+    r"| thus| donc| also"
+    r"| then)?[\s(*]*(?:option|answer|(?:l['’]|la )?(?:option|proposition|affirmation|réponse))?[\s(*]*$",
     re.IGNORECASE,
 )
 _CLEFT_AFTER = re.compile(
@@ -329,7 +650,8 @@ _CLEFT_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PREDICATE_OF_ALL = re.compile(
-    rf"{_CLOSING}(?:(?:is|are|was|were|have|has|do|does|can|sind|haben|ist|sont|ont|est|son|tienen|es"
+    rf"{_CLOSING}(?:(?:is|are|was|were|have|has|do|does|can|treffen|stimmen|sind|haben|ist|sont|ont|est|son"
+    rf"|tienen|es"
     rf"|sono)\b|外|[，,]?\s*其)",
     re.IGNORECASE,
 )
@@ -394,7 +716,7 @@ _MAKES_ANSWER = re.compile(
     r"[^.!?\n]{3,100}?\b(?:mak(?:es|ing) (?:it|this|that)|so (?:it|this|that)(?: is|['’]s)|(?:and"
     r"|so)(?: therefore| thus| so| hence)? (?:it |this )?is(?: therefore| thus)?"
     r"|hence|therefore)\s+the\s+(?:right |correct )?(?:answer|choice|one|option|exception)\b"
-    r"|[^.!?\n]{3,60}?\b(?:ist (?:also|somit|daher)|est donc|es por (?:lo )?tanto|y es) (?:die "
+    r"|[^.!?\n]{3,60}?\b(?:ist (?:also|somit|daher|damit)|est donc|es por (?:lo )?tanto|y es) (?:die "
     r"|la )?(?:richtige |bonne )?(?:antwort|réponse|respuesta)\b",
     re.IGNORECASE,
 )
@@ -407,10 +729,37 @@ _GIVES = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_BREAK = re.compile(
-    r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|therefore|hence|thus|however|aber|also|daher|mais|donc|pero|así que"
+    r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|yet|therefore|hence|thus|however|aber|also|daher|mais|donc|pero"
+    r"|así que"
     r"|ma|quindi|mas|но|поэтому)\b|但|所以|因此",
     re.IGNORECASE,
 )
+# "In a vacuum it would be B", "it'd be B in a vacuum": an answer to another question.
+_WOULD_BE = re.compile(r"(?:\bwould|['’]d) (?:have been|be)[\s(*]*(?:option)?[\s(*]*$", re.IGNORECASE)
+_ONLY_THERE = re.compile(
+    r"^\W*(?:in (?:an?|that|such)|under|for an?|with(?:out)?|on)\b[^.;]{2,80}(?:\bwould|['’]d) (?:have been"
+    r"|be)[\s(*]*(?:option)?[\s(*]*$",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"[\s)]+(?:in (?:an?|that|such|the)|under|for an?|with(?:out)?)\b", re.IGNORECASE)
+_INTERJECTION = re.compile(
+    r"(?:^|[,.;…]\s*|\b(?:wait|oh|hmm|actually|sorry)\W+)(?:no|nope|nein|non|não|нет)\s*[:–—]\s*$",
+    re.IGNORECASE,
+)
+# "B (first choice) or C (second choice), can't decide"
+_UNDECIDED = re.compile(
+    r"\b(?:can(?:['’]t|not) (?:decide|tell|choose)|hard to (?:say|tell)|not sure which|(?:do not"
+    r"|don['’]t) know which)\b",
+    re.IGNORECASE,
+)
+# "The answer was B, or so I thought."
+_SO_I_THOUGHT = re.compile(
+    r"[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought)\b",
+    re.IGNORECASE,
+)
+# "B is right only if the moon falls"
+_ELSE = re.compile(r"\b(?:otherwise|else|if not|sonst|sinon|si no|de lo contrario)\b|否则", re.IGNORECASE)
+_ONLY_IF = re.compile(r"[^.;,!?\n]{0,30}?\b(?:if|unless|provided|as long as|only when)\b", re.IGNORECASE)
 _AFTER_ANNOUNCED = re.compile(r"\s-\s|:\s")
 # "B ist der einzige, der …", "B est celle qui …", "B es la excepción", "B是唯一…".
 _EXCEPTION_ELSEWHERE = re.compile(
@@ -434,8 +783,11 @@ class _Clause:
 
 
 _Rule = Callable[[_Clause], Claim | None]
+_CLAIMS = 512
+"""Clauses remembered. A text that says one thing a thousand times is read once."""
 
 
+@lru_cache(_CLAIMS)
 def read_claim(before: str, after: str, *, announced: bool = False, asked: bool = False) -> Claim:
     """Return what a clause says of what it names.
 
@@ -447,6 +799,9 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
     """
     if asked:
         return _HYPOTHETICAL  # "Is it B?"
+    if _COMMON_WORDS.issuperset(_WORDS.findall(before.lower())) and _ENDS_LINE.match(after):
+        # "The answer is (B).": most answers end so.
+        return _ANSWER if announced else _MENTION
     clause = _Clause(without_certainty(before, by="therefore"), after, announced)
     said = _first(_RULES_BEFORE, clause)
     if said is not None:
@@ -457,6 +812,28 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
     if _is_left_open(clause):
         return _HYPOTHETICAL
     return said or (_ANSWER if announced else _MENTION)
+
+
+_WORDS = re.compile(r"\w+")
+_COMMON_WORDS = frozenset(
+    [
+        "the",
+        "answer",
+        "is",
+        "correct",
+        "option",
+        "choice",
+        "final",
+        "therefore",
+        "so",
+        "thus",
+        "hence",
+        "a",
+        "best",
+        "right",
+    ]
+)
+_ENDS_LINE = re.compile(r"[)\]}*\"'”]*[^\S\n]*[.!]?[^\S\n]*(?:\n|$)")
 
 
 def _first(rules: Sequence[_Rule], clause: _Clause) -> Claim | None:
@@ -473,20 +850,23 @@ def _main_part(before: str) -> str:
 def _is_left_open(clause: _Clause) -> bool:
     """Return whether the clause of a name wonders: "perhaps B", "it might be B", "B, maybe"."""
     near = re.split(r"[,;:]", clause.before)[-1]
-    cut = negation._CUT_AFTER.search(clause.after)
+    cut = _CUT_AFTER.search(clause.after)
     tail = clause.after[: cut.start() if cut else len(clause.after)]
-    return negation.leaves_open(near) or negation.leaves_open(tail)
+    undecided = _UNDECIDED.search(_sentence_of(clause.after)) is not None
+    return undecided or leaves_open(near) or leaves_open(tail)
 
 
 def _sentence_of(after: str) -> str:
-    return negation._SENTENCE_END.split(after)[0]
+    return _SENTENCE_END.split(after)[0]
 
 
 # The rules for what is before the name, in the order in which they are tried.
 
 
 def _compares(clause: _Clause) -> Claim | None:
-    """Read "B rather than A", "Second choice: A"."""
+    """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
+    if _NOTHING_BUT.search(clause.before):
+        return _RIGHT
     if _SECOND_CHOICE.search(clause.before) or _ALTERNATIVE_BEFORE.search(clause.before):
         return _ALTERNATIVE
     return None
@@ -495,7 +875,8 @@ def _compares(clause: _Clause) -> Claim | None:
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
     main = _main_part(clause.before)
-    supposed = _SUPPOSED.search(main) and not _REAL_IF.search(main)
+    real = _REAL_IF.search(main) and not _ELSE.search(_sentence_of(clause.after))
+    supposed = _SUPPOSED.search(main) and not real
     return _HYPOTHETICAL if supposed or _depends(clause.before, clause.after) else None
 
 
@@ -518,11 +899,12 @@ def _sets_apart(clause: _Clause) -> Claim | None:
     """Read "All but B are planets", "Only B is no planet", "It is B that is no planet"."""
     before, after = clause.before, clause.after
     all_but = _ALL_BUT.search(before)
-    if all_but and (_PREDICATE_OF_ALL.match(after) or _ALL_ARE.search(all_but[0])):
+    said_of_all = all_but and (_ALL_ARE.search(all_but[0]) or len(all_but[0].split()) > 6)
+    if all_but and (said_of_all or _PREDICATE_OF_ALL.match(after)):
         return _EXCEPTION
-    if (_ONLY_BEFORE.search(before) or _ALONE.match(after)) and negation.denied_after(after):
+    if (_ONLY_BEFORE.search(before) or _ALONE.match(after)) and denied_after(after):
         return _EXCEPTION
-    cleft = _CLEFT.search(before) and _CLEFT_AFTER.match(after) and not negation.denies_next(before)
+    cleft = _CLEFT.search(before) and _CLEFT_AFTER.match(after) and not denies_next(before)
     return _EXCEPTION if cleft else None
 
 
@@ -548,17 +930,19 @@ def _identifies(clause: _Clause) -> Claim | None:
 
 def _is_denied_before(before: str) -> bool:
     """Return whether the clause before a name has a denying word."""
-    return negation.denies_next(before) or _NEGATOR.search(_clause_before(before)) is not None
+    return denies_next(before) or _NEGATOR.search(_clause_before(before)) is not None
 
 
 def _clause_before(before: str) -> str:
-    return negation._CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
+    return _CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
 
 
 def _denies(clause: _Clause) -> Claim | None:
     """Read "It is not B", "we rule out B". "Since it has no moons it is B" denies something else."""
-    if negation.denies_next(clause.before):
+    if denies_next(clause.before):
         return _PLAINLY_REJECTED_BEFORE
+    if _INTERJECTION.search(clause.before):
+        return None  # "Wait, no: B"
     near = _clause_before(clause.before)
     return _REJECTED_BEFORE if _NEGATOR.search(near) and not _REASON.match(near) else None
 
@@ -570,12 +954,16 @@ def _adds_relative(clause: _Clause) -> Claim | None:
     """Read "B, which is wrong". "The answer is B, which is not a planet" tells more about it."""
     if _MAKES_ANSWER.match(clause.after):
         return _EXCEPTION
+    if _ONLY_THERE.search(clause.before) or (_WOULD_BE.search(clause.before) and _THERE.match(clause.after)):
+        return _HYPOTHETICAL
+    if _SO_I_THOUGHT.match(clause.after):
+        return _PLAINLY_REJECTED
     relative = _RELATIVE_AFTER.match(clause.after)
     if relative is None:
         return None
     if not relative["rest"] or _SAYS_RIGHT.match(relative["rest"].strip()):
         return Claim("rejected", "relative", plain=True)
-    return _ANSWER if clause.announced else _REJECTED
+    return _ANSWER if clause.announced else None
 
 
 def _prefers(clause: _Clause) -> Claim | None:
@@ -607,11 +995,13 @@ def _says_so(verb: str, rest: str) -> Claim | None:
     for pattern, claim in _POSITIVE:
         if pattern.match(rest):
             return claim
-    if not _SAYS_RIGHT.match(rest):
-        denied = _NEGATOR.search(without_certainty(negation._CUT_AFTER.split(rest)[0]))
+    right = _SAYS_RIGHT.match(rest)
+    if right is None:
+        denied = _NEGATOR.search(without_certainty(_CUT_AFTER.split(rest)[0]))
         return _REJECTED if denied else None
     possible = verb.startswith(("may", "might", "could", "can"))
     elsewhere = verb.startswith("would") and _FOR_ANOTHER.match(rest)
+    elsewhere = elsewhere or _ONLY_IF.match(rest, right.end())
     return _HYPOTHETICAL if possible or elsewhere else _RIGHT
 
 
@@ -632,9 +1022,9 @@ def _denied_elsewhere(clause: _Clause) -> Claim | None:
         return _EXCEPTION
     if clause.announced and (stop := _AFTER_ANNOUNCED.search(after)):
         after = after[: stop.start()]  # "Answer: C - not a planet"
-    if not negation.denied_after(after, announced=clause.announced):
+    if not denied_after(after, announced=clause.announced):
         return None
-    cut = negation._CUT_AFTER.search(after, 2)
+    cut = _CUT_AFTER.search(after, 2)
     if _ECHO.search("x" + after[: cut.start() if cut else len(after)]):
         return _EXCEPTION  # "Option B ist NICHT eine Ursache"
     return _PLAINLY_REJECTED if _PLAINLY_ELSEWHERE.match(after) else _REJECTED
@@ -696,9 +1086,9 @@ def later_role(after: str, name: str) -> Role | None:
     found: Role | None = None
     for place in list(places.finditer(after))[-_PLACES:]:
         begin = max(0, place.start() - _WINDOW)
-        before = negation._SENTENCE_END.split(after[begin : place.start()])[-1]
+        before = _SENTENCE_END.split(after[begin : place.start()])[-1]
         rest = after[place.end() : place.end() + _WINDOW]
-        stop = negation._SENTENCE_END.search(rest)
+        stop = _SENTENCE_END.search(rest)
         claim = read_claim(before, rest, asked=stop is not None and "?" in stop[0])
         if claim.role == "rejected" and claim.plain:
             found = "rejected"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.language.commitment import doubts_value
 
 Withheld = Literal["negated", "bound", "hedged", "retracted"]
 """Why a text with a value in it commits to none."""

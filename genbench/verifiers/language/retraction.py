@@ -62,6 +62,7 @@ TAKES_BACK = any_of(rf"""
     none of (?:them|these|those|the (?:above|options|others))(?: is (?:right|correct))?;
     i(?:['’]m| am) (?:not|no longer) sure(?: any ?more)?; i (?:do not|don['’]t) know(?: any ?more)?;
     i (?:do not|don['’]t) want to (?:choose|answer|commit); {_SUBJECT} (?:can['’]t|cannot|can not) be;
+    (?:that|this|it) (?:is|was)(?:n['’]t| not)(?: it)?;
     {_SUBJECT}(?: is| was| seems| looks| must be| are|['’]s){_ADVERB} (?:wrong|incorrect|false|untrue
       |invalid|mistaken|(?:a|my) mistake|an error|no good|not {_RIGHT});
     {_SUBJECT} (?:(?:can|could|is|was)(?:n['’]?t|not| not)|cannot|can['’]t)(?: be)?{_ADVERB} {_RIGHT};
@@ -325,7 +326,7 @@ _DIRECT = re.compile(
     r"|never\s*mind|edit(?:ed)?|update"
     r"|erratum|korrektur|corrección|correzione|correção|nein|quatsch|pardon|perdón"
     r"|entschuldigung)[\s,:.!—–-]*"
-    r"(?:(?:no|not|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be"
+    r"(?:(?:no|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be"
     r"|['’]s)[\s,:.!—–-]+)*(?=[-\d$√π(\[{\\+−])",
     re.IGNORECASE,
 )
