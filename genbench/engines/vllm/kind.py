@@ -472,7 +472,7 @@ class VllmKind(EngineKind):
         """Return name and version of the installed vLLM.
 
         Raises:
-            UnavailableError: it is not installed.
+            UnavailableError: it is not installed, or is the CUDA build and no GPU answers.
             SuiteMistake: a key under `engine:` is none of its arguments, or is set by genbench.
         """
         name, version = environment.distribution()
@@ -488,6 +488,7 @@ class VllmKind(EngineKind):
             raise ConfigError(
                 f"{name} {version} is a build for AMD GPUs; genbench works with NVIDIA GPUs and CPUs"
             )
+        environment.check_device()
         self._config.check_batch_invariance(name)
         return f"{name} {version}"
 
