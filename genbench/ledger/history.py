@@ -146,6 +146,8 @@ _NIGHT_COLUMNS = tuple(
     )
 )
 """The columns of the table `run` that a night is made of."""
+_NIGHT_FIELDS = tuple(column.name for column in _NIGHT_COLUMNS[3:])
+"""Those that are fields of a night as they are."""
 
 
 def _night_of(
@@ -162,9 +164,8 @@ def _night_of(
     _, packages, failed, position, *_ = row
     if packages not in known:
         known[packages] = json.loads(packages)
-    plain = zip(_NIGHT_COLUMNS[3:], row[3:], strict=True)
     return Night(
-        **{column.name: value for column, value in plain},
+        **dict(zip(_NIGHT_FIELDS, row[3:], strict=True)),
         label=position_label(kind, position),
         failed=() if failed == "[]" else tuple(json.loads(failed)),
         packages=known[packages],
@@ -246,18 +247,21 @@ def _series(
 ) -> TaskSeries:
     rows = _in_order(rows, points)
     last = rows[-1]
-    numbers: Floats = np.array([row[7:] for row in rows], dtype=np.float64)
-    columns = dict(zip(_FLOATS, numbers.T, strict=True))
+    # numpy reads columns of numbers faster than rows.
+    _, positions, runs, own_keys, ks, _, _, *numbers = zip(*rows, strict=True)
+    columns: dict[str, Floats] = {
+        name: np.array(column, dtype=np.float64) for name, column in zip(_FLOATS, numbers, strict=True)
+    }
     return TaskSeries(
         task=task,
         gating=bool(last[5]),
         n=keys[last[3]][1],
         chance=last[6],
         epochs=(),
-        keys=tuple(keys[row[3]][0] for row in rows),
-        uids=tuple(points[row[2]] for row in rows),
-        positions=np.array([row[1] for row in rows], dtype=np.int64),
-        ks=np.array([row[4] for row in rows], dtype=np.int64),
+        keys=tuple(keys[key][0] for key in own_keys),
+        uids=tuple(points[run] for run in runs),
+        positions=np.array(positions, dtype=np.int64),
+        ks=np.array(ks, dtype=np.int64),
         **columns,
     )
 
