@@ -14,14 +14,20 @@ import numpy as np
 
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history
+from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history, with_epochs
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
-from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import (
+    DetectedChange,
+    Direction,
+    NightTests,
+    join_epochs,
+    walk_changes,
+)
 from genbench.trend.rules import alarm_budget, alarm_tasks, watched_series
 
 
@@ -130,12 +136,17 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     budget = alarm_budget(outline)
     for gating, batch in _batches(outline):
         names = sorted({task for tasks in batch.values() for task in tasks})
-        history = track_history(ledger, track, tasks=names, last=needed)
+        chosen = {name: outline.series[name] for name in names}
+        history = with_epochs(ledger, replace(plain, series=chosen), needed)
         start = max(0, new - (len(plain.points) - len(history.points)))
         threshold = budget.threshold_of(gating=gating)
         for item in aligned_series(history, batch, gating=gating):
-            drops = _search(ledger, history, item, threshold, "drop", start=start)
-            _search(ledger, history, _without_drops(item, drops), threshold, "rise", start=start)
+            values, groups = [part.values for part in item.parts], [part.groups for part in item.parts]
+            tests = NightTests(values, groups, threshold=threshold)
+            drops = _search(ledger, history, item, threshold, "drop", start=start, tests=tests)
+            rest = _without_drops(item, drops)
+            same = tests if rest.parts is item.parts else None
+            _search(ledger, history, rest, threshold, "rise", start=start, tests=same)
     mark_searched(ledger, plain)
     return track_history(ledger, track, tasks=())
 
@@ -187,8 +198,14 @@ def _search(
     direction: Direction,
     *,
     start: int,
+    tests: NightTests | None,
 ) -> list[DetectedChange]:
-    """Walk one series in one direction, and write what opened or recovered. Return its changes."""
+    """Walk one series in one direction, and write what opened or recovered. Return its changes.
+
+    Args:
+        start: the first point to look at.
+        tests: tests of the values of the series, if they were made before.
+    """
     track = history.track.name
     known = _known(history, series.task, direction)
     other = _known(history, series.task, "rise" if direction == "drop" else "drop").values()
@@ -200,6 +217,7 @@ def _search(
         groups=[part.groups for part in series.parts],
         known=list(known.values()),
         start=start,
+        tests=None if level else tests,
     )
     for change in found:
         name = change_id(track, series.task, direction, history.points[change.found].uid)
