@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from genbench.consent import require_consent
 from genbench.errors import (
     ConfigError,
     GenbenchError,
@@ -171,17 +172,25 @@ class PlugIn:
             raise ConfigError(f"{self.words}: making it failed: {cause(error)}") from error
 
 
-def find(category: Category, name: str, folder: Path | str | None = None) -> PlugIn:
+def find(
+    category: Category, name: str, folder: Path | str | None = None, *, is_allowed: bool = False
+) -> PlugIn:
     """Return what `name` means: a built-in, an entry of an installed package, or `module:attr`.
 
-    `folder` is searched for a `module:attr` in addition to the installed packages.
+    Args:
+        folder: the folder of the suite or judge that has the name. It is searched for a `module:attr` in
+            addition to the installed packages. None: the user gave the name on the command line.
+        is_allowed: somebody has asked for consent to the code of that folder already.
 
     Raises:
         ConfigError: nothing has that name, or two packages have it.
+        NoConsentError: the name is `module:attr`, and the user has not allowed code of that folder.
     """
     if ":" in name:
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", name):
             raise ConfigError(f"{category} '{name}': wanted a name or 'package.module:attribute'")
+        if folder is not None and not is_allowed:
+            require_consent(folder, f"{category.replace('_', ' ')} '{name}'")
         return PlugIn(category, name, name, folder=None if folder is None else str(folder))
     own = BUILT_IN[category].get(name)
     found = [PlugIn(category, name, own, "genbench")] if own else []

@@ -31,13 +31,24 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Workers of pytest-xdist have folders next to each other, and may share a run.
     place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
     os.environ["XDG_STATE_HOME"] = str(place / "state")
+    # Suites that tests write, and those next to the tests, are our own. The tests of consent take this away.
+    os.environ["GENBENCH_TRUST_CODE"] = os.pathsep.join((str(place), str(ROOT)))
 
 
 def shared_dir() -> Path | None:
-    """Return the folder with gold/ and data/hub/: GENBENCH_GOLD, or one next to the checkout."""
+    """Return the folder with gold/ and data/hub/: GENBENCH_GOLD, or one next to the checkout.
+
+    None if the variable is empty, or if neither is there.
+    """
     named = os.environ.get(GOLD_VARIABLE)
+    if named == "":
+        return None
     place = Path(named) if named else ROOT.parent / "shared"
-    return place if (place / "gold").is_dir() else None
+    if (place / "gold").is_dir():
+        return place
+    if named:
+        raise pytest.UsageError(f"{GOLD_VARIABLE}={named} has no folder gold/; name the folder that holds it")
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

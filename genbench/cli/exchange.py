@@ -175,11 +175,13 @@ def import_log(
 ) -> None:
     """Read another tool's samples as a score file.
 
-    The score file can then be given to `genbench estimate` and `genbench compare`.
+    The score file can then be given to `genbench estimate` and `genbench compare`. A score below 0 counts as
+    0. Of epochs that were drawn with one seed the first is kept.
     """
     from genbench.exchange.import_log import ImportChoice, import_scores
 
-    lines = import_scores(source, output, ImportChoice(task, metric, filter_))
+    choice = ImportChoice(task, metric, filter_)
+    lines = import_scores(source, output, choice, say=lambda line: typer.echo(line, err=True))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
 
 

@@ -102,10 +102,14 @@ def ledger_rebuild(
     notes: NotesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete the tables, and make them again from run folders and notes."""
+    """Delete the tables, and make them again from run folders and notes.
+
+    A damaged SQLite file is kept as FILE.damaged.
+    """
+    from genbench.ledger.database import open_ledger
     from genbench.ledger.ingest import rebuild
 
-    with _opened(ledger, notes) as opened, CountLine("folders") as progress:
+    with open_ledger(ledger, notes, is_rebuilt=True) as opened, CountLine("folders") as progress:
         done = rebuild(opened, folders or (), progress=progress)
         _print_added(opened, done, as_json)
 

@@ -144,9 +144,10 @@ def init(
         "genbench check suites/*.yaml --data-dir /data/mirror",
         "genbench check quickstart --prompts --task arithmetic",
         "genbench check suite.yaml --prompts --json > requests.jsonl",
+        "genbench check suite.yaml --trust-code folder",
     ),
 )
-@with_run_options("models", "data_dir", "limit", "tasks", "overrides", "with_test")
+@with_run_options("models", "data_dir", "limit", "tasks", "overrides", "with_test", "trust_code")
 def check(
     context: typer.Context,
     suites: Annotated[
@@ -181,7 +182,17 @@ def check(
         context,
         "--prompts",
         prompts,
-        shared=("suites", "models", "data_dir", "limit", "tasks", "overrides", "with_test", "as_json"),
+        shared=(
+            "suites",
+            "models",
+            "data_dir",
+            "limit",
+            "tasks",
+            "overrides",
+            "with_test",
+            "trust_code",
+            "as_json",
+        ),
     )
     if prompts and len(suites) > 1:
         raise typer.BadParameter("goes with one suite", param_hint="--prompts")

@@ -6,6 +6,7 @@ import ipaddress
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +19,6 @@ from genbench.cli.queue import user
 from genbench.errors import InputError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from genbench.queue.database import Queue
 
 _DEMO = Path("genbench-demo")
@@ -70,9 +69,11 @@ def serve(
     Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
     `genbench serve token` makes tokens.
     """
+    import uvicorn
+
     from genbench.ledger.database import open_ledger
     from genbench.queue.database import open_queue
-    from genbench.service.app import make_app
+    from genbench.service.app import make_app, server_config
     from genbench.service.context import Service, suites_in
     from genbench.service.demo import fill
     from genbench.service.tokens import known_scope
@@ -106,7 +107,8 @@ def serve(
         how = f"genbench queue work --ledger {ledger}" if ledger else "genbench queue work"
         _require_free(host, port)
         _say(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: {how})")
-        _listen(application, host, port)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(server_config(application, host, port)).run()
 
 
 def _require_free(host: str, port: int) -> None:
@@ -124,14 +126,6 @@ def _require_free(host: str, port: int) -> None:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _listen(application: ASGIApp, host: str, port: int) -> None:
-    import uvicorn
-
-    uvicorn.run(
-        application, host=host, port=port, log_level="warning", server_header=False, proxy_headers=False
-    )
 
 
 def _check_address(host: str, trusted: list[str], queue: Queue) -> None:

@@ -15,10 +15,12 @@ from genbench.errors import DataError
 from genbench.protocols import Row
 
 _KEPT = (str, int, float, bool, list, dict, bytes, datetime.date, datetime.time)
-_LEAST_LIMIT = 256 << 20
+_LEAST_LIMIT = 192 << 20
 _MOST_RATIO = 50
 """A file may become this many times as large in memory. Data of benchmarks become 2 to 10 times as large."""
-_BATCH_BYTES = 64 << 20
+_BATCH_BYTES = 16 << 20
+_ROW_BYTES, _VALUE_BYTES = 1000, 48
+"""What a row takes as a problem beside its values, and a Python value beside its content, measured."""
 _FEWEST_ROWS, _MOST_ROWS = 4, 1024
 
 
@@ -30,7 +32,7 @@ def read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
     """
     number = 0
     try:
-        for batch in read_batches(path):
+        for batch in read_batches(path, row_bytes=_ROW_BYTES):
             for row in batch.to_pylist():
                 number += 1
                 yield number, {name: _plain(value) for name, value in row.items()}
@@ -45,13 +47,16 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+def read_batches(
+    path: Path, columns: Sequence[str] | None = None, *, row_bytes: int = 0
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file in batches that fit into memory.
 
     A value that a file stores once may stand in each of its rows, so that a small file fills any memory.
 
     Args:
         columns: the columns to read. None reads all.
+        row_bytes: memory that each row takes beside its values.
 
     Raises:
         DataError: the file becomes far too large in memory. ArrowException: it is no Parquet, or damaged.
@@ -59,17 +64,36 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[p
     most = max(_LEAST_LIMIT, _MOST_RATIO * path.stat().st_size)
     with pq.ParquetFile(path) as file:
         facts = file.metadata
-        groups = [facts.row_group(index).total_byte_size for index in range(facts.num_row_groups)]
-        _require_within(path, sum(groups), most)
+        parts = [facts.row_group(index) for index in range(facts.num_row_groups)]
+        groups = [part.total_byte_size for part in parts]
+        values = sum(part.column(index).num_values for part in parts for index in range(part.num_columns))
+        _require_within(path, max(sum(groups), values * _VALUE_BYTES + facts.num_rows * row_bytes), most)
         # The largest value may be the whole of its group, and be in every row.
         rows = _BATCH_BYTES // max(1, *groups, 1)
         size = min(max(rows, _FEWEST_ROWS), _MOST_ROWS)
         done = 0
         for batch in file.iter_batches(batch_size=size, columns=None if columns is None else [*columns]):
             plain = _without_dictionaries(batch)
-            done += plain.nbytes
+            done += plain.num_rows * row_bytes + sum(map(_python_bytes, plain.columns))
             _require_within(path, done, most)
             yield plain
+
+
+def _python_bytes(values: pa.Array) -> int:
+    """Return about how much memory an array takes as Python values.
+
+    Arrow needs no bytes at all for a null, so a list of a million of them costs nothing there.
+    """
+    kind = values.type
+    if pa.types.is_struct(kind):
+        inside = sum(map(_python_bytes, values.flatten()))
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        inside = _python_bytes(values.flatten())
+    elif pa.types.is_map(kind):
+        inside = _python_bytes(values.keys) + _python_bytes(values.items)
+    else:
+        inside = int(values.nbytes)
+    return len(values) * _VALUE_BYTES + inside
 
 
 def _without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -105,6 +105,18 @@ def sqlite_engine(path: Path) -> Engine:
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+def is_damaged(path: Path) -> bool:
+    """Return whether SQLite finds a file damaged."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_MS / 1000)) as connection:
+        try:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
+        except sqlite3.DatabaseError as error:
+            return error.sqlite_errorname.startswith(_DAMAGED)
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _: object) -> None:

@@ -6,6 +6,7 @@ lm-evaluation-harness, lighteval, Inspect, every_eval_ever, and genbench's own P
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import struct
@@ -43,33 +44,68 @@ class ImportChoice:
     filter: str | None = None
 
 
-def import_scores(source: str | Path, output: str | Path, choice: ImportChoice | None = None) -> int:
+def import_scores(
+    source: str | Path,
+    output: str | Path,
+    choice: ImportChoice | None = None,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> int:
     """Write a score file from the samples of another tool. Return the number of its lines.
+
+    A score below 0, as some scorers give for a wrong answer, becomes 0. Of several epochs that were drawn
+    with one seed the first is kept, because the others are no draws of their own.
 
     Args:
         source: the file of the other tool.
         output: the score file.
         choice: what is read. None means the only metric and filter of the file.
+        say: called with a line for each such change.
 
     Raises:
-        InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
-            select one of its metrics and filters.
+        InputError: the source cannot be read, has no samples or has no known format, a score is above 1, none
+            is above 0 and some are below, or `choice` does not select one of its metrics and filters.
     """
     source, output = Path(source), Path(output)
     try:
-        lines = list(_lines(source, choice or ImportChoice()))
+        lines = list(_lines(source, choice or ImportChoice(), say))
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
         raise InputError(f"{source}: has no samples")
+    lines = _without_penalties(source, lines, say)
     replace(output, b"".join(encode(line) for line in lines))
     return len(lines)
 
 
-def _lines(source: Path, choice: ImportChoice) -> Iterable[Line]:
+def _without_penalties(source: Path, lines: Sequence[Line], say: Callable[[str], None]) -> list[Line]:
+    """Return the lines with 0 for each score below 0. The key `given` of such a line has the score.
+
+    Raises:
+        InputError: no score is above 0 and some are below, as with log-probabilities.
+    """
+    scores = [line["score"] for line in lines if _is_number(line["score"])]
+    below = [score for score in scores if score < 0]
+    if not below:
+        return list(lines)
+    if max(scores) <= 0:
+        raise InputError(
+            f"{source}: {len(below)} of {len(scores)} scores are below 0 and none is above, so the metric is "
+            "no share of 1; choose another one with --metric"
+        )
+    say(f"{source}: {len(below)} of {len(scores)} scores are below 0 (down to {min(below):g}) and count as 0")
+    return [
+        {**line, "score": 0.0, "given": line["score"]}
+        if _is_number(line["score"]) and line["score"] < 0
+        else line
+        for line in lines
+    ]
+
+
+def _lines(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> Iterable[Line]:
     """Return the lines of the score file, by the format that the content of the source shows."""
     if source.suffix in (".eval", ".json"):
-        return _inspect(source, choice)
+        return _inspect(source, choice, say)
     if source.suffix == ".parquet":
         return _of_columns(source, choice)
     records = list(_records(source))
@@ -134,8 +170,8 @@ def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], w
 def _score(value: Any, where: str, metric: str) -> float | None:
     if value is None:
         return None
-    if not _is_number(value) or not 0 <= value <= 1:
-        raise InputError(f"{where}: '{metric}' is {value!r}, wanted a number from 0 to 1")
+    if not _is_number(value) or not -math.inf < value <= 1:
+        raise InputError(f"{where}: '{metric}' is {value!r:.80}, wanted a number up to 1")
     return float(value)
 
 
@@ -219,7 +255,7 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
     """Yield the lines of the score file for samples of every_eval_ever. They record neither k nor seeds.
 
     Raises:
-        InputError: a line has no score from 0 to 1.
+        InputError: a line has no score up to 1.
     """
     seen: Counter[tuple[str, str]] = Counter()
     for number, record in records:
@@ -228,8 +264,8 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
             continue
         where = f"{source}:{number}"
         score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
-        if not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InputError(f"{where}: evaluation.score is {score!r:.80}, wanted a number from 0 to 1")
+        if score is None:
+            raise InputError(f"{where}: 'evaluation.score' is {score!r}, wanted a number up to 1")
         given = record.get("answer_attribution") or [{}]
         if not isinstance(given, list):
             raise InputError(f"{where}: 'answer_attribution' is {given!r:.80}, wanted a list")
@@ -237,7 +273,7 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
             "task": name,
             "problem_id": problem,
             "sample_index": seen[name, problem],
-            "score": float(score),
+            "score": _score(score, where, "evaluation.score"),
             "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
             "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
         }
@@ -328,10 +364,10 @@ _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
 
 
-def _inspect(source: Path, choice: ImportChoice) -> list[Line]:
+def _inspect(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> list[Line]:
     """Return the lines of the score file for a log of Inspect."""
     head, found = read_inspect(source)
-    samples = list(found)
+    samples = _own_draws(source, head, list(found), say)
     metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
     return list(inspect_lines(source, head, samples, metric, choice.task))
 
@@ -470,12 +506,11 @@ def inspect_lines(
     A sample with an error has no score.
 
     Raises:
-        InputError: a value is neither a number from 0 to 1 nor one of Inspect's letters, or a sample has no
+        InputError: a value is neither a number up to 1 nor one of Inspect's letters, or a sample has no
             id or no epoch from 1 on.
     """
     facts = _object(head.get("eval"), f"{source}: 'eval'")
-    config = _object(facts.get("model_generate_config"), f"{source}: 'eval.model_generate_config'")
-    seed = config.get("seed")
+    seed = _seed_of(source, head)
     imported = {"from": "inspect", "lacks": [] if seed is not None else ["seeds"]}
     name = task or str(facts.get("task") or source.stem)
     for sample in samples:
@@ -495,6 +530,48 @@ def inspect_lines(
         }
 
 
+def _seed_of(source: Path, head: Mapping[str, Any]) -> Any:
+    """Return the seed of all requests of an Inspect log, None if it has none."""
+    for outer, inner in (("eval", "model_generate_config"), ("plan", "config")):
+        part = _object(head.get(outer), f"{source}: '{outer}'")
+        seed = _object(part.get(inner), f"{source}: '{outer}.{inner}'").get("seed")
+        if seed is not None:
+            return seed
+    return None
+
+
+def _own_draws(
+    source: Path, head: Mapping[str, Any], samples: list[Mapping[str, Any]], say: Callable[[str], None]
+) -> list[Mapping[str, Any]]:
+    """Return the samples without epochs that repeat an earlier one of the same seed.
+
+    Inspect sends the seed of the log with every request, so an engine draws each epoch the same way: equal
+    texts, or texts that differ by rounding. As eight samples they would claim a certainty that they do not
+    have. A log that genbench exported has the seed of each sample in its metadata.
+    """
+    seed = _seed_of(source, head)
+    if seed is None:
+        return samples
+    kept: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for sample in samples:
+        own = _object(_object(sample, "a sample").get("metadata"), "'metadata' of a sample").get("seed", seed)
+        first = kept.setdefault((json.dumps(sample.get("id")), json.dumps(own)), sample)
+        if _epoch(sample) < _epoch(first):
+            kept[json.dumps(sample.get("id")), json.dumps(own)] = sample
+    if len(kept) < len(samples):
+        say(
+            f"{source}: all epochs were drawn with the seed {seed!r:.40}, so they are no draws of their own: "
+            f"{len(kept)} of {len(samples)} samples are kept, the first epoch of each problem. For more, "
+            "draw without a seed"
+        )
+    return list(kept.values())
+
+
+def _epoch(sample: Mapping[str, Any]) -> int:
+    epoch = sample.get("epoch")
+    return epoch if isinstance(epoch, int) else 1
+
+
 def _inner(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, dict) else value
 
@@ -509,6 +586,6 @@ def _inspect_value(value: Any, where: str) -> float | None:
             value = float(value)
         except ValueError:
             value = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}.get(value.lower(), value)
-    if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(f"{where}: the score is {value!r:.80}, wanted 0 to 1, or C, I, P or N")
+    if not isinstance(value, int | float) or not -math.inf < value <= 1:
+        raise InputError(f"{where}: the score is {value!r:.80}, wanted a number up to 1, or C, I, P or N")
     return float(value)

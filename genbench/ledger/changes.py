@@ -22,10 +22,14 @@ from genbench.ledger.notes import (
     ChangeNote,
     SettleNote,
     TrackNote,
+    WithdrawNote,
 )
 from genbench.stats.tracks.sequential_detection import ChangeState, Direction
 from genbench.store.continuation import now
 from genbench.store.manifest import night_position
+
+BY_SEARCH = ("open", "recovered")
+"""States of changes that only the search has decided on. The others are what a person said."""
 
 
 def change_id(track: str, task: str | None, direction: Direction, found_uid: str) -> str:
@@ -37,8 +41,11 @@ def change_id(track: str, task: str | None, direction: Direction, found_uid: str
 def open_change(ledger: Ledger, change: Change) -> bool:
     """Record a change that was found. Return False if it was recorded before.
 
+    A series has one open change in each direction. Another one that is open is withdrawn: the search found
+    it when the track had other nights.
+
     Raises:
-        InputError: another change of this task and direction is open.
+        InputError: the change is not open.
     """
     if change.state != "open":
         raise InputError(f"change {change.id} has state {change.state}, wanted open")
@@ -53,12 +60,24 @@ def open_change(ledger: Ledger, change: Change) -> bool:
             table.c.direction == change.direction,
             table.c.state == "open",
         )
-        other = connection.execute(query).scalar()
-        if other is not None:
-            raise InputError(f"change {other} of {change.task or 'the pooled line'} is open already")
+        for other in connection.scalars(query).all():
+            _withdraw(ledger, connection, other)
         said = {"note": "change", "at": change.at or now(), "by": change.by or GENBENCH}
         tell(ledger, connection, ChangeNote.from_object(change, **said))
     return True
+
+
+def withdraw_change(ledger: Ledger, name: str) -> None:
+    """Remove a change that is no longer found. One that a person has settled stays."""
+    with ledger.write() as connection:
+        apply_new_notes(ledger, connection)
+        state = connection.execute(select(tables.change.c.state).where(tables.change.c.id == name)).scalar()
+        if state in BY_SEARCH:
+            _withdraw(ledger, connection, name)
+
+
+def _withdraw(ledger: Ledger, connection: Connection, name: str) -> None:
+    tell(ledger, connection, WithdrawNote(note="withdraw", id=name, at=now(), by=GENBENCH))
 
 
 def settle_change(

@@ -11,7 +11,7 @@ from typing import ClassVar
 from sqlalchemy import MetaData
 from sqlalchemy.exc import SQLAlchemyError
 
-from genbench.database import VERSION, Database, postgres_engine, revision_of, sqlite_engine
+from genbench.database import VERSION, Database, is_damaged, postgres_engine, revision_of, sqlite_engine
 from genbench.errors import InputError
 from genbench.ledger.notes import Notes
 from genbench.ledger.tables import METADATA
@@ -36,7 +36,21 @@ class Ledger(Database):
     METADATA: ClassVar[MetaData] = METADATA
 
 
-def open_ledger(where: str | Path | None = None, notes: Path | None = None, *, create: bool = True) -> Ledger:
+class _RebuiltLedger(Ledger):
+    """A ledger that is made again. Its errors do not advise to do that."""
+
+    REMEDY: ClassVar[str] = (
+        "name an empty database with --ledger: run folders and the file of notes are all that is needed"
+    )
+
+
+def open_ledger(
+    where: str | Path | None = None,
+    notes: Path | None = None,
+    *,
+    create: bool = True,
+    is_rebuilt: bool = False,
+) -> Ledger:
     """Open a ledger, and bring its tables to the present revision.
 
     Args:
@@ -45,6 +59,8 @@ def open_ledger(where: str | Path | None = None, notes: Path | None = None, *, c
         notes: the file of notes. None means GENBENCH_LEDGER_NOTES, else the name of the SQLite file with
             `.notes.jsonl`. PostgreSQL has no default.
         create: whether a ledger that does not exist is made.
+        is_rebuilt: whether its tables are then made again. A damaged SQLite file is renamed to
+            `<name>.damaged`, and a new one is made.
 
     Raises:
         InputError: there is no ledger and `create` is False, the file is on a network file system, a newer
@@ -64,9 +80,41 @@ def open_ledger(where: str | Path | None = None, notes: Path | None = None, *, c
         path = Path(target)
         if not create and not path.exists():
             raise InputError(f"{path}: no ledger; make one with: genbench ledger add DIR --ledger {path}")
+        if is_rebuilt:
+            _set_damaged_aside(path)
         engine, shown = sqlite_engine(path), str(path)
         notes = notes or path.with_name(f"{path.stem}.notes.jsonl")
-    return Ledger(engine, shown, Notes(notes)).bring_to_head()
+    kind = _RebuiltLedger if is_rebuilt else Ledger
+    return kind(engine, shown, Notes(notes)).bring_to_head()
+
+
+_MAGIC = b"SQLite format 3\0"
+
+
+def _set_damaged_aside(path: Path) -> None:
+    """Rename a SQLite file that is damaged, with the log that belongs to it.
+
+    Raises:
+        InputError: the file is another one than a database, or cannot be renamed.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+        if start and start != _MAGIC:
+            raise InputError(
+                f"{path}: is no SQLite file, or its beginning is damaged; if it was the ledger, move it away "
+                "and run the same command again"
+            )
+        if not start or not is_damaged(path):
+            return
+        for ending in ("", "-wal", "-shm"):
+            own = path.with_name(path.name + ending)
+            if own.exists():
+                own.replace(path.with_name(f"{path.name}.damaged{ending}"))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read or renamed: {error.strerror}") from error
 
 
 def remove_database(ledger: Ledger) -> None:

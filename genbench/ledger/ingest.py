@@ -180,17 +180,34 @@ def _day(created: str) -> int:
 
 
 def _declare_track(ledger: Ledger, connection: Connection, facts: RunFacts, name: str) -> None:
-    """Note what the first run of a track says about it: the track's base, and its budget of alarms."""
+    """Note what the first run of a track says about it: the track's base, and its budget of alarms.
+
+    If nobody chose the base, a run that is added later and is before it becomes the base. So the order of
+    adding does not matter.
+    """
     track = tables.track
     row = connection.execute(select(track).where(track.c.name == name)).one()
-    if row.base_uid is not None:
-        return
     words = {"at": now(), "by": GENBENCH}
-    if facts.alarms_per_year != row.alarms_per_year:
+    if row.base_uid is None and facts.alarms_per_year != row.alarms_per_year:
         note = TrackNote(note="track", track=name, alarms_per_year=facts.alarms_per_year, **words)
         tell(ledger, connection, note)
-    reason = "the first finished run of the track"
-    tell(ledger, connection, BaseNote(note="base", track=name, uid=facts.uid, reason=reason, **words))
+    if row.base_uid is None or (row.base_reason == _FIRST and _is_before(connection, facts, row.base_uid)):
+        tell(ledger, connection, BaseNote(note="base", track=name, uid=facts.uid, reason=_FIRST, **words))
+
+
+_FIRST = "the first finished run of the track"
+"""The reason of a base that nobody chose."""
+
+
+def _is_before(connection: Connection, facts: RunFacts, base_uid: str) -> bool:
+    """Return whether a run that was just written is before the base in the order of adding."""
+    run = tables.run
+    query = select(run.c.uid, run.c.position, run.c.role, run.c.created, run.c.track_id)
+    found = {row.uid: row for row in connection.execute(query.where(run.c.uid.in_([facts.uid, base_uid])))}
+    if len(found) < 2 or found[facts.uid].track_id != found[base_uid].track_id:
+        return False
+    keys = {row.uid: (row.position, row.role == "point", row.created, row.uid) for row in found.values()}
+    return keys[facts.uid] < keys[base_uid]
 
 
 def _write_scores(

@@ -42,6 +42,7 @@ class ListedRun(JsonRecord):
     label: str | None = Field(description="its night or step")
     role: str = Field(description="point, or anchor: the base's model drawn again")
     model: str = Field(description="name of the model")
+    suite: str = Field(description="name of its suite")
     state: str = Field(description="finished, failed, unfinished, being written or shard")
     created: str = Field(description="local time with offset")
     kept: str = Field(description="files that are still there: all, verdicts or none")
@@ -120,6 +121,11 @@ def _tracks(ledger: Ledger) -> list[ListedTrack]:
         for row in rows
         for own in (points.get(row.id),)
     ]
+
+
+def has_track(ledger: Ledger, name: str) -> bool:
+    """Return whether a ledger has a track."""
+    return bool(name) and bool(ledger.rows(select(tables.track.c.id).where(tables.track.c.name == name)))
 
 
 def _runs(ledger: Ledger, name: str | None) -> list[ListedRun]:

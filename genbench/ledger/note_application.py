@@ -21,6 +21,7 @@ from genbench.ledger.notes import (
     RootNote,
     SettleNote,
     TrackNote,
+    WithdrawNote,
 )
 from genbench.suite.track import TrackKind
 
@@ -136,6 +137,8 @@ def _apply(connection: Connection, note: Note) -> None:
             why = {"state": note.state, "by": note.by, "at": note.at, "note": note.text}
             closed = why | {"closed_uid": note.closed_uid}
             connection.execute(update(change).where(change.c.id == note.id).values(closed))
+        case WithdrawNote():
+            connection.execute(delete(change).where(change.c.id == note.id))
         case PruneNote():
             connection.execute(update(tables.run).where(tables.run.c.uid == note.uid).values(kept=note.kept))
             set_meta(connection, f"kept {note.uid}", note.kept)

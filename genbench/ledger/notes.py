@@ -127,6 +127,13 @@ class SettleNote(_Said):
     closed_uid: str | None = None
 
 
+class WithdrawNote(_Said):
+    """A change that nobody settled is no longer found: nights before it came, went or were drawn again."""
+
+    note: Literal["withdraw"]
+    id: str
+
+
 class PruneNote(_Said):
     """Files of a run were deleted to save space."""
 
@@ -135,7 +142,17 @@ class PruneNote(_Said):
     kept: Literal["verdicts", "none"]
 
 
-Note = RootNote | PlaceNote | TrackNote | BaseNote | AnnotationNote | ChangeNote | SettleNote | PruneNote
+Note = (
+    RootNote
+    | PlaceNote
+    | TrackNote
+    | BaseNote
+    | AnnotationNote
+    | ChangeNote
+    | SettleNote
+    | WithdrawNote
+    | PruneNote
+)
 _READER: TypeAdapter[Note] = TypeAdapter(Annotated[Note, Field(discriminator="note")])
 
 

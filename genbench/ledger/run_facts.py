@@ -6,7 +6,9 @@ The key of a task says what must be equal so that the scores of two nights belon
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +17,20 @@ from typing import Any
 import numpy as np
 
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.analysis.results.table import estimate_seed
 from genbench.errors import InputError, RunFolderError
 from genbench.ledger.vectors import Vector
+from genbench.stats.estimates import NO_RERUN, EstimateRecord, estimate
+from genbench.stats.metrics import parse_metric
+from genbench.stats.scores import scores_of_sums
 from genbench.store.contract import digest
-from genbench.store.folder import RunFolder, check_files, check_names, hint_on
+from genbench.store.folder import RunFolder, check_files, check_names, digest_of_results, hint_on
 from genbench.store.json_files import json_object, read_bytes
 from genbench.store.lock import writer_of
 from genbench.store.manifest import Manifest, TrackRecord, ids_in_force
 from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest, read_sums
+from genbench.tasks.metrics import is_built_in
+from genbench.types import OURS
 
 _JUDGE_LEFT_OUT = frozenset({"engine", "canary", "baseline"})
 """Parts of a judge's record that may differ from night to night without another verdict."""
@@ -169,10 +177,11 @@ _DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
 def read_facts(path: Path) -> RunFacts:
     """Read the facts about a run from manifest.json, results.json and sums.json.
 
-    Runs of older versions have no sums.json. Their sums are made of their verdicts.
+    The files have digests of each other. What the results say about scores is computed again from the sums.
+    Runs of older versions have no digests, and no sums.json: their sums are made of their verdicts.
 
     Raises:
-        RunFolderError: a file is damaged, too large, a link, or does not fit the others.
+        RunFolderError: a file is damaged, too large, a link, was changed, or does not fit the others.
     """
     raw, manifest = _manifest(path)
     results_path = path / "results.json"
@@ -188,6 +197,9 @@ def read_facts(path: Path) -> RunFacts:
     if results is not None and state in ("finished", "failed"):
         _check_fits(path, manifest, results)
         sums = read_sums(path, results.sums) if results.sums else sums_from_verdicts(path, manifest, results)
+        check_results(path, manifest, results, sums)
+    if raw_results is not None and results is not None and state != "being written":
+        _check_digests(path, results, raw_results, raw)
     return _facts(path, manifest, results, sums, state=state, source=source.hexdigest())
 
 
@@ -254,13 +266,181 @@ def _check_fits(path: Path, manifest: Manifest, results: Results) -> None:
         raise RunFolderError(f"{path}/results.json: has task {unknown[0][:60]!r}, which manifest.json lacks")
 
 
+def _check_digests(path: Path, results: Results, raw_results: bytes, raw_manifest: bytes) -> None:
+    """Check that manifest.json and results.json are as genbench wrote them. Older runs have no digests.
+
+    Raises:
+        RunFolderError: one of them was changed.
+    """
+    if results.manifest is None and results.digest is None:
+        return
+    found = hashlib.sha256(raw_manifest).hexdigest()
+    if results.manifest != found:
+        raise RunFolderError(
+            f"{path}/manifest.json: has digest {found[:12]}…, results.json wants {_start(results.manifest)}; "
+            "it was changed after results.json was written: restore it. If the run was continued and did "
+            f"not end, continue it, or write the results again with: genbench score {path}"
+        )
+    found = digest_of_results(raw_results, results.digest or "")
+    if results.digest != found:
+        raise RunFolderError(
+            f"{path}/results.json: has digest {found[:12]}…, 'digest' wants {_start(results.digest)}; "
+            f"it was changed after it was written: restore it, or write it again with: genbench score {path}"
+        )
+
+
+def _start(digest: str | None) -> str:
+    return "one, and has none" if digest is None else f"{digest[:12]}…"
+
+
+_CHECK_RESAMPLES = 1000
+_QUANTILE_ERROR = 2.7
+"""The standard error of a bound from R resamples is about so many standard errors of the mean / sqrt(R)."""
+_FAR = 6.0
+"""Bounds of two bootstraps differ if they are so many of their standard errors apart."""
+_RESAMPLES = re.compile(r"([\d,]+) resamples")
+
+
+def check_results(path: Path, manifest: Manifest, results: Results, sums: RunSums) -> None:
+    """Compute again what results.json says about scores: values, n, k, intervals and counts.
+
+    Of metrics that the sums do not give (majorities, those of plug-ins) only the counts are compared. Bounds
+    by resampling are resampled anew, and may differ by their error.
+
+    Raises:
+        RunFolderError: a number contradicts sums.json. Names the file, the key, both numbers, and what to do.
+    """
+    if results.tasks.keys() != sums.tasks.keys():
+        name = sorted(results.tasks.keys() ^ sums.tasks.keys())[0]
+        has, lacks = ("results", "sums") if name in results.tasks else ("sums", "results")
+        raise RunFolderError(f"{path}: {has}.json has task {name[:60]!r}, which {lacks}.json lacks")
+    found = [
+        (f"tasks.{name}.{key}", stored, wanted)
+        for name, own in results.tasks.items()
+        for key, stored, wanted in _contradictions(manifest, name, own, sums.tasks[name])
+    ]
+    samples = sum(own.samples for own in results.tasks.values())
+    if results.totals.samples != samples:
+        found.append(("totals.samples", results.totals.samples, samples))
+    for key, stored, wanted in found:
+        raise RunFolderError(
+            f"{path}/results.json: '{key}' is {stored}, wanted {wanted} by the sums of scores in sums.json; "
+            f"restore the file, or write it again with: genbench score {path}"
+        )
+
+
+def _contradictions(
+    manifest: Manifest, name: str, own: TaskResults, sums: TaskSums
+) -> Iterator[tuple[str, object, object]]:
+    """Yield each key of a task's results that contradicts its sums, with the number found and that wanted."""
+    planned = _planned(manifest, name, sums)
+    scored, samples = sum(sums.counts), sum(own.status_counts.values())
+    ours = sum(count for status, count in own.status_counts.items() if status in OURS)
+    counts = (
+        ("n", own.n, len(sums.problem_ids)),
+        ("k", own.k, own.k if own.k in (min(planned, default=0), sums.k) else sums.k),
+        ("samples", own.samples + own.lacking, sum(planned)),
+        ("status_counts", samples, own.samples),
+        ("excluded", own.excluded, own.samples - scored),
+        ("status_counts", ours, own.excluded),
+    )
+    yield from ((key, found, wanted) for key, found, wanted in counts if found != wanted)
+    right, partial = own.status_counts.get("correct", 0), own.status_counts.get("partial", 0)
+    total = math.fsum(sums.sums)
+    if not right - _ROUNDING <= total <= right + partial + _ROUNDING:
+        yield "status_counts.correct", right, f"{total:g}"
+    lead = own.metrics.get(own.metric)
+    for key in ("value", "n", "k", "ci", "rerun_ci") if lead is not None else ():
+        if getattr(lead, key) != getattr(own, key):
+            yield f"metrics.{own.metric}.{key}", getattr(lead, key), getattr(own, key)
+    again = _estimated_again(manifest, name, own, sums, planned)
+    if again is not None:
+        yield from _different_estimates(own, again)
+
+
+_ROUNDING = 1e-6
+
+
+def _planned(manifest: Manifest, name: str, sums: TaskSums) -> list[int]:
+    """Return the samples that were planned of each problem."""
+    if manifest.adaptive is None or not _is_adaptive(manifest, name):
+        return [manifest.tasks[name].k] * len(sums.problem_ids)
+    groups = sums.groups or (None,) * len(sums.problem_ids)
+    lines = {one: {"group": group} for one, group in zip(sums.problem_ids, groups, strict=True)}
+    counts = manifest.adaptive.counts(name, lines) or {}
+    return [counts.get(one, 0) for one in sums.problem_ids]
+
+
+def _is_adaptive(manifest: Manifest, name: str) -> bool:
+    return manifest.adaptive is not None and name in manifest.adaptive.plan.tasks
+
+
+def _estimated_again(
+    manifest: Manifest, name: str, own: TaskResults, sums: TaskSums, planned: Sequence[int]
+) -> EstimateRecord | None:
+    """Return the headline metric computed from the sums, or None if they do not give it."""
+    if own.lacking or not is_built_in(own.metric):
+        return None
+    metric = parse_metric(own.metric)
+    if metric.kind == "maj@" or not (metric.is_mean or sums.squares is None):
+        return None
+    try:
+        return estimate(
+            own.metric,
+            scores_of_sums(sums.sums, sums.counts, sums.squares, planned),
+            seed=estimate_seed(manifest.run_id, name),
+            groups=sums.groups,
+            k=None if _is_adaptive(manifest, name) else manifest.tasks[name].k,
+            level=manifest.interval_level(name),
+            resamples=_CHECK_RESAMPLES,
+        )
+    except InputError as error:
+        return EstimateRecord.without_value(own.metric, own.n, own.k, str(error))
+
+
+def _different_estimates(own: TaskResults, again: EstimateRecord) -> Iterator[tuple[str, object, object]]:
+    """Yield the value, standard error and bounds of an estimate that are not those computed again.
+
+    Intervals by another method, as an earlier version may have made them, must only contain the value.
+    """
+    for key in ("value", "se"):
+        found, wanted = getattr(own, key), getattr(again, key)
+        if (found is None) != (wanted is None) or (found is not None and abs(found - wanted) > _ROUNDING):
+            yield key, found, wanted
+    methods = [own.ci_method, again.ci_method]
+    far = _ROUNDING
+    resamples = [int(found[1].replace(",", "")) for text in methods if (found := _RESAMPLES.search(text))]
+    if len(resamples) == 2 and own.se is not None:
+        far += _FAR * _QUANTILE_ERROR * own.se * math.sqrt(sum(1 / max(number, 1) for number in resamples))
+        methods = [_RESAMPLES.sub("", text) for text in methods]
+    compared = [("ci", far, methods[0] == methods[1])]
+    if own.rerun_ci_method != NO_RERUN:
+        compared.append(("rerun_ci", _ROUNDING, own.rerun_ci_method == again.rerun_ci_method))
+    compared.append(("bounds", _ROUNDING, True))
+    for key, most, is_same in compared:
+        found, wanted = getattr(own, key), getattr(again, key)
+        if is_same and not _are_near(found, wanted, most):
+            yield key, found, wanted
+        elif found is not None and own.value is not None and not _contains(found, own.value):
+            yield key, found, f"an interval that contains {own.value}"
+
+
+def _are_near(one: tuple[float, float] | None, other: tuple[float, float] | None, most: float) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(abs(left - right) <= most for left, right in zip(one, other, strict=True))
+
+
+def _contains(bounds: tuple[float, float], value: float) -> bool:
+    return bounds[0] - _ROUNDING <= value <= bounds[1] + _ROUNDING
+
+
 def _facts(
     path: Path, manifest: Manifest, results: Results | None, sums: RunSums, *, state: str, source: str
 ) -> RunFacts:
     tasks: dict[str, TaskFacts] = {}
     for name, own in sums.tasks.items():
-        if results is None or name not in results.tasks:
-            raise RunFolderError(f"{path}: sums.json has task {name[:60]!r}, which results.json lacks")
+        assert results is not None
         tasks[name] = _task_facts(manifest, name, results.tasks[name], own)
     totals = results.totals if results is not None else None
     circumstances = manifest.attempts[-1].circumstances if manifest.attempts else {}

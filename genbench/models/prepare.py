@@ -152,7 +152,10 @@ def _as_token_ids(
 
     tokenizer = load_tokenizer(str(folder), None, config.trust_remote_code)
     chat_template = template_file(config, suite.folder) or getattr(tokenizer, "chat_template", None)
-    fmt = trace_format(suite, chat_template, _added_tokens(tokenizer))
+    described = getattr(tokenizer, "response_template", None)
+    fmt = trace_format(
+        suite, chat_template, _added_tokens(tokenizer), described if isinstance(described, dict) else None
+    )
     renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
     encoders = {
         task.name: scoring_encoder(renderers[task.name], tokenizer, found.context)

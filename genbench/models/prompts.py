@@ -336,20 +336,30 @@ def check_token_ids(ids: Sequence[int], vocab_size: int | None, token: Callable[
         )
 
 
-def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> traces.TraceFormat:
+def trace_format(
+    suite: Suite,
+    template: str | None,
+    added: Sequence[str],
+    response_template: Mapping[str, Any] | None = None,
+) -> traces.TraceFormat:
     """Return the format that the suite names. `auto` is the one that template and tokenizer show.
 
     Args:
         added: tokens that were added to the vocabulary. Trace tags are often among them.
+        response_template: the tokenizer's description of its replies, which `hf` takes the tags from.
 
     Raises:
-        ConfigError: there is no such format.
+        ConfigError: there is no such format, or nothing shows the tags of the model.
     """
     wanted = suite.config.reasoning
     try:
         if isinstance(wanted, TraceTags):
             return traces.resolve({"open": wanted.open, "close": wanted.close})
-        return traces.detect(template, added) if wanted == "auto" else traces.resolve(wanted)
+        if wanted == "auto":
+            return traces.detect(template, added, response_template)
+        if wanted == "hf":
+            return traces.from_response_template(response_template)
+        return traces.suffixed(traces.resolve(wanted), added)
     except ConfigError as error:
         raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
 
@@ -360,8 +370,8 @@ def trace_tags(fmt: traces.TraceFormat) -> tuple[str, str]:
 
 
 def stated_format(suite: Suite) -> traces.TraceFormat:
-    """Return the format that the suite names. Without a tokenizer `auto` is `think`."""
-    if suite.config.reasoning == "auto":
+    """Return the format that the suite names. Without a tokenizer `auto` and `hf` are `think`."""
+    if suite.config.reasoning in ("auto", "hf"):
         return traces.FORMATS["think"]
     return trace_format(suite, None, ())
 

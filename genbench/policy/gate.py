@@ -224,7 +224,7 @@ def nightly_gate(
         policy: tiers and margins. None means that the suite's gating tasks are critical.
 
     Raises:
-        InputError: the run is unfinished or in another track, or the track has no base.
+        InputError: the run is unfinished or in another track, the track has no base, or the run is the base.
     """
     facts = read_facts(run)
     outcome = add(ledger, [run])[0]
@@ -246,6 +246,11 @@ def nightly_gate(
         raise InputError(
             f"track {name}: its base {history.track.base_uid or ''} is not in the ledger; add its folder, or "
             f'name another one with: genbench ledger base {name} UID --reason "…"'
+        )
+    if history.base.uid == night.uid:
+        raise InputError(
+            f"{run}: is the base of track {name}, so nothing can be compared with it; the gate decides "
+            f"from the next night on. Name another base with: genbench ledger base {name} UID --reason TEXT"
         )
     found = tonight(history, night.uid, chosen, alpha)
     return _record(history, night, chosen, alpha, found, changes=tuple(_changes(history, night, chosen)))
@@ -319,6 +324,8 @@ def _record(
     changes: tuple[GatedChange, ...],
 ) -> NightlyGate:
     reasons = [*_run_reasons(night), *_reasons(found, changes, policy)]
+    if night.state == "finished" and all(task.tier == "advisory" for task in found.tasks.values()):
+        reasons.append(f"no task of the run decides by the policy {policy.name}: all are advisory")
     return NightlyGate.from_object(
         night,
         format=1,

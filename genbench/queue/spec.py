@@ -19,6 +19,8 @@ from genbench.runs.track_position import tonight, track_position
 from genbench.store.continuation import now
 from genbench.store.contract import digest
 from genbench.suite.shipped import suite_path
+from genbench.suite.suitefile import Suite
+from genbench.tasks.factory import check_task_name
 from genbench.tasks.loading import selected_entries
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -143,8 +145,8 @@ class PlacedSpec(JsonRecord):
     """A job that was checked: what it does, its place in a track, and the devices that it needs."""
 
     spec: JobSpec = Field(description="what it does")
-    track: str = Field(description="its track; empty if it belongs to none")
-    label: str = Field(description="its night or step; else the name of the suite")
+    track: str = Field(description="its track")
+    label: str = Field(description="its night or step")
     slots: int = Field(description="devices that it needs at the same time")
 
     def run_dir(self, runs: Path) -> str:
@@ -155,11 +157,13 @@ class PlacedSpec(JsonRecord):
         """
         if self.spec.checkpoint is not None:
             return str(runs / self.track)
-        return str(runs / (self.track or "jobs") / f"{self.label}-{self.spec.key[:8]}")
+        return str(runs / self.track / f"{self.label}-{self.spec.key[:8]}")
 
 
 def checked_spec(spec: JobSpec) -> PlacedSpec:
     """Read the suite of a job, and return the job with its place and size.
+
+    A suite without a track has the track of its name, so that the runs of each job are in one.
 
     Raises:
         InputError: the suite, a model, a task or an option is wrong, in the words of `genbench run`.
@@ -169,15 +173,28 @@ def checked_spec(spec: JobSpec) -> PlacedSpec:
     if spec.checkpoint is not None:
         return _checked_checkpoint(spec)
     suite, chosen = open_suite(options)
-    selected_entries(suite, options.tasks, False)
+    _check_tasks(suite, options)
     place = track_position(suite, options, chosen[0])
-    engine = suite.config.engine
+    if place is None:
+        spec = spec.model_copy(update={"track": suite.name})
+        place = track_position(suite, spec.options(), chosen[0])
+    assert place is not None
     return PlacedSpec(
         spec=spec,
-        track=place.name if place else "",
-        label=place.label if place else suite.name,
-        slots=_slots(engine.model_dump(mode="json")),
+        track=place.name,
+        label=place.label,
+        slots=_slots(suite.config.engine.model_dump(mode="json")),
     )
+
+
+def _check_tasks(suite: Suite, options: RunOptions) -> None:
+    """Refuse names of tasks that nothing has. No task is imported and no row is read.
+
+    Raises:
+        ConfigError: a name is unknown, with the nearest one.
+    """
+    for entry in selected_entries(suite, options.tasks, False):
+        check_task_name(suite, entry)
 
 
 def _checked_checkpoint(spec: JobSpec) -> PlacedSpec:
@@ -192,7 +209,7 @@ def _checked_checkpoint(spec: JobSpec) -> PlacedSpec:
         raise InputError("a checkpoint is drawn at its step: leave out --model and --night")
     (found,) = find_checkpoints((spec.checkpoint,)).checkpoints
     suite, _ = open_suite(RunOptions(suite=spec.suite, overrides=options.overrides))
-    selected_entries(suite, options.tasks, False)
+    _check_tasks(suite, options)
     own = suite.config.track
     return PlacedSpec(
         spec=spec,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -11,12 +14,14 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import Field
 
 from genbench.analysis.samples import task_samples
-from genbench.errors import ConfigError, GenbenchError, nearest
+from genbench.errors import ConfigError, GenbenchError, RunFolderError, nearest
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.store.folder import RunFolder
+from genbench.store.lines import completion_from_record, verdict_from_record
 from genbench.store.signature import is_sealed
 from genbench.store.stored_run import Sample, StoredRun, StoredTask
 from genbench.tasks.regenerate_prompts import PromptRegenerator
-from genbench.types import STATUSES, FinishReason, Status, TraceStatus, Verdict
+from genbench.types import STATUSES, Completion, FinishReason, Status, TraceStatus, Verdict
 
 
 class ProblemRow(JsonRecord):
@@ -59,6 +64,7 @@ class SampleRow(JsonRecord):
 
 Row = TypeVar("Row", ProblemRow, SampleRow)
 FLIPS = ("gained", "lost")
+_TAIL_BYTES = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,3 +245,134 @@ def _opened(path: Path, task: str) -> StoredRun:
     if task not in run.manifest.tasks:
         raise ConfigError(f"{path}: no task '{task}'{nearest(task, run.manifest.tasks)}")
     return run
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSearch:
+    """What samples of a run are looked for. Empty texts mean any."""
+
+    problem: str = ""
+    status: str = ""
+    text: str = ""
+    """A part of the completion, in any case."""
+
+    def __post_init__(self) -> None:
+        if self.status and self.status not in STATUSES:
+            raise ConfigError(
+                f"status '{self.status[:30]}': there is no such status{nearest(self.status, STATUSES)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSample:
+    """One sample that was looked for."""
+
+    task: str
+    problem_id: str
+    sample_index: int
+    score: float | None
+    status: Status
+    extracted: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSamples:
+    """Some samples of one task. `after` is where the search goes on, None at the end."""
+
+    items: list[FoundSample]
+    after: int | None
+
+
+def find_samples(
+    folder: RunFolder, task: str, wanted: SampleSearch, *, start: int, most: int, until: float
+) -> FoundSamples:
+    """Return samples with a verdict, in the order of verdicts.jsonl.
+
+    Args:
+        start: byte of verdicts.jsonl at which the search begins, 0 or `after` of the search before.
+        most: samples that are returned, at most.
+        until: reading of `time.monotonic` after which the search stops.
+
+    Raises:
+        RunFolderError: a line is damaged.
+    """
+    path = folder.verdict_path(task)
+    if not path.is_file():
+        return FoundSamples([], None)
+    told = _samples_with(folder, task, wanted.text) if wanted.text else None
+    found: list[FoundSample] = []
+    with path.open("rb") as file:
+        file.seek(start)
+        for number, line in enumerate(iter(file.readline, b"")):
+            if len(found) == most or (number % 256 == 255 and time.monotonic() > until):
+                return FoundSamples(found, file.tell() - len(line))
+            verdict = _verdict_of(line, path)
+            if verdict is not None and _is_wanted(verdict, wanted, told):
+                found.append(
+                    FoundSample(
+                        task,
+                        verdict.sample.problem_id,
+                        verdict.sample.sample_index,
+                        verdict.score,
+                        verdict.status,
+                        verdict.extracted,
+                    )
+                )
+    return FoundSamples(found, None)
+
+
+def _verdict_of(line: bytes, path: Path) -> Verdict | None:
+    """Return the verdict of a line, None for a last line that was cut off."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        return verdict_from_record(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunFolderError(f"{path}: a line is damaged: {error}") from error
+
+
+def _is_wanted(verdict: Verdict, wanted: SampleSearch, told: Container[tuple[str, int]] | None) -> bool:
+    sample = verdict.sample
+    return (
+        (not wanted.status or verdict.status == wanted.status)
+        and (not wanted.problem or sample.problem_id == wanted.problem)
+        and (told is None or (sample.problem_id, sample.sample_index) in told)
+    )
+
+
+def _samples_with(folder: RunFolder, task: str, text: str) -> set[tuple[str, int]]:
+    """Return the samples of which a completion has a text, in any case."""
+    sought = text.casefold()
+    return {
+        (item.sample.problem_id, item.sample.sample_index)
+        for item in folder.completions(task)
+        if sought in item.text.casefold()
+    }
+
+
+def newest_samples(folder: RunFolder, tasks: Iterable[str], count: int = 5) -> list[Completion]:
+    """Return the completions that a run has drawn last, newest first, of any of its tasks.
+
+    Only the end of each file is read. A line that is still being written is left out.
+    """
+    found: list[tuple[float, int, Completion]] = []
+    for task in tasks:
+        path = folder.file(task, "completions")
+        try:
+            changed = path.stat().st_mtime
+            lines = _last_lines(path, count)
+        except OSError:
+            continue
+        for place, line in enumerate(lines):
+            with suppress(ValueError, KeyError, TypeError, GenbenchError):
+                found.append((changed, place, completion_from_record(json.loads(line))))
+    found.sort(key=lambda item: item[:2], reverse=True)
+    return [item for _, _, item in found[:count]]
+
+
+def _last_lines(path: Path, count: int) -> list[bytes]:
+    """Return the last whole lines of a file, old to new, at most those of its last 256 kB."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        lines = file.read().split(b"\n")
+    return lines[1 if path.stat().st_size > _TAIL_BYTES else 0 : -1][-count:]

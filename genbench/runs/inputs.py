@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from genbench.consent import allow_code, give_consent
 from genbench.draw.draw_queue import Lengths, read_lengths
 from genbench.errors import ConfigError, nearest
 from genbench.runs.options import RunOptions, named_data_dir
@@ -17,16 +18,21 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
     """Return the suite with its overrides, and the names of the models that this command runs.
 
     Raises:
-        ConfigError: the suite is wrong, or has no model of a given name.
+        ConfigError: the suite is wrong, names code that is not allowed, or has no model of a given name.
+        InputError: the consent to its code is not for the files that are there, or cannot be kept.
     """
     if options.suite is None:
+        allow_code(Path.cwd())  # who types the name of a module allows it
         suite = quick_suite(options.models, options.tasks, options.k, options.overrides, options.entry)
         return suite, [model_name(text) for text in options.models]
     if options.k is not None:
         raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
     named = [text.partition("=") for text in options.models]
     replaced = {name: path for name, equals, path in named if equals}
-    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced, like=options.like)
+    path = suite_path(str(options.suite))
+    if options.trust_code is not None:
+        give_consent(path.resolve().parent, options.trust_code)
+    suite = read_suite(path, options.overrides, replaced, like=options.like)
     chosen = [name for name, _, _ in named] or list(suite.config.models)
     for name in chosen:
         if name not in suite.config.models:

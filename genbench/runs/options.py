@@ -201,6 +201,15 @@ class RunOptions:
     """The training step of each model. With them the track is of kind step."""
     like: str | None = None
     """The model of the suite whose keys models that are added take, all but its path."""
+    trust_code: Annotated[
+        str | None,
+        Option(
+            "--trust-code",
+            "Allow the code that the suite names: 'folder' for a folder of your own, or the digest of its "
+            "files. Kept for later commands.",
+            metavar="folder|DIGEST",
+        ),
+    ] = None
     against: Annotated[
         str | Path | None,
         Option(

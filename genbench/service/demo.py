@@ -1,14 +1,22 @@
 """A ledger to look at: a simulated quarter of nights, a simulated training run, and a job for the tiny pair.
 
-The folder of a simulated run has a manifest, results and sums, and no completion.
+The samples are real: the tiny pair of checkpoints drew them once, and verifiers gave their verdicts. Each
+simulated night is put together from them, with a share of the early checkpoint's samples that makes it worse.
+`python -m genbench.service.demo RUN_DIR` packs the samples of a finished run of the suite quickstart again.
 """
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
+import shutil
+import sys
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,115 +42,235 @@ from genbench.stats.estimates import estimate
 from genbench.stats.scores import Floats
 from genbench.store.clock import wall_utc
 from genbench.store.folder import RunFolder
+from genbench.store.json_files import encode
+from genbench.store.lines import completion_from_record, verdict_from_record
 from genbench.store.manifest import (
     AttemptRecord,
     Manifest,
     ModelRecord,
     OriginRecord,
-    ReasoningRecord,
     SuiteRecord,
     TaskRecord,
     TrackRecord,
-    VerifierRecord,
     night_position,
 )
 from genbench.store.seal import Seal
 from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest, write_sums
+from genbench.suite.shipped import folder as shipped_folder
 from genbench.trend.detect import detect_changes
 
-_TOKENS = 900
-"""Completion tokens of a simulated sample."""
+Line = dict[str, Any]
+_POOL = Path("demo") / "samples.json.gz"
+_PROBLEMS, _DRAWN, _K = 60, 8, 2
+"""Problems of a task, samples of each that were drawn, and those that a simulated run has of them."""
+_MODELS = ("base", "tuned")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPool:
+    """The samples of one task from which simulated runs are put together.
+
+    `samples` has for each model (base, tuned) and problem the lines of its completions and verdicts.
+    """
+
+    record: TaskRecord
+    problems: Sequence[Line]
+    asks: Sequence[Line]
+    samples: Sequence[Sequence[Sequence[tuple[Line, Line]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What ships for the demo: the samples by task, how they were drawn, and the format of their traces."""
+
+    terms: Line
+    reasoning: Line
+    tasks: Mapping[str, TaskPool]
+
+
+def read_pool() -> Pool:
+    """Return the samples that ship."""
+    with gzip.open(shipped_folder("data") / _POOL, "rt", encoding="utf-8") as file:
+        stored = json.load(file)
+    tasks = {
+        name: TaskPool(
+            TaskRecord.from_json(own["record"], name), own["problems"], own["asks"], own["samples"]
+        )
+        for name, own in stored["tasks"].items()
+    }
+    return Pool(stored["terms"], stored["reasoning"], tasks)
+
+
+def pack_pool(run_dir: Path, target: Path) -> None:
+    """Write the samples of a finished run of the suite quickstart, of its first problems, to a file."""
+    manifest = json.loads((run_dir / "tuned" / "manifest.json").read_text(encoding="utf-8"))
+    tasks = {name: _packed(run_dir, name, record) for name, record in manifest["tasks"].items()}
+    kept = {name: manifest[name] for name in ("terms", "reasoning")}
+    text = json.dumps({**kept, "tasks": tasks}, ensure_ascii=False)
+    # Without a time in its header, the same samples make the same file.
+    target.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _packed(run_dir: Path, task: str, record: Line) -> Line:
+    problems = _lines(run_dir / "tuned" / task / "problems.jsonl")[:_PROBLEMS]
+    ids = [line["problem_id"] for line in problems]
+    record["data"]["path"] = f"shipped:data/quickstart/{task}.jsonl"
+    return {
+        "record": {**record, "n": len(ids), "of": len(ids), "k": _K},
+        "problems": problems,
+        "asks": [
+            {**line, "samples": list(range(_K))}
+            for line in _lines(run_dir / "tuned" / task / "asks.jsonl")
+            if line["problem_id"] in ids
+        ],
+        "samples": [_packed_samples(run_dir / model / task, ids) for model in _MODELS],
+    }
+
+
+def _packed_samples(folder: Path, ids: Sequence[str]) -> list[list[tuple[Line, Line]]]:
+    completions, verdicts = (
+        {(line["problem_id"], line["sample_index"]): line for line in _lines(folder / f"{kind}.jsonl")}
+        for kind in ("completions", "verdicts")
+    )
+    return [[(completions[name, index], verdicts[name, index]) for index in range(_DRAWN)] for name in ids]
+
+
+def _lines(path: Path) -> list[Line]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """A run whose scores were simulated: (n, k) zeros and ones of each task."""
+    """A run that is put together: for each task and problem, which samples it has.
+
+    `chosen` has (problems, k) numbers for each task: those of the base's samples come before the tuned's.
+    """
 
     uid: str
-    suite: str
-    model: str
     place: TrackRecord
     created: str
-    scores: Mapping[str, Floats]
+    chosen: Mapping[str, np.ndarray[Any, Any]]
 
 
-def write_run(folder: Path, run: SimulatedRun) -> str:
-    """Write the folder of a simulated run. Return its uid."""
-    tasks = {name: _task(scores) for name, scores in run.scores.items()}
-    manifest = _manifest(run, tasks)
-    sums = RunSums(format=1, tasks={name: _sums(name, scores) for name, scores in run.scores.items()})
+def write_run(folder: Path, run: SimulatedRun, pool: Pool, asked: Path | None) -> str:
+    """Write the folder of a simulated run, which is named after its model. Return its uid.
+
+    Args:
+        asked: a folder of another run, from which the files that all have are linked. None writes them.
+    """
+    manifest = _manifest(run, pool, folder.name)
     with RunFolder.writer(folder) as writer:
         writer.write_manifest(manifest)
+        found = {
+            name: _write_task(writer, name, own, run.chosen[name], asked) for name, own in pool.tasks.items()
+        }
+        sums = RunSums(format=1, tasks={name: task.sums for name, task in found.items()})
         write_sums(folder, sums.encoded)
-        writer.write_results(_results(run, manifest, sums))
+        writer.write_results(
+            results_of(
+                manifest,
+                {name: task.results for name, task in found.items()},
+                sums.digest,
+                generation_s=40.0,
+                seconds=60.0,
+                warnings=("simulated: put together from samples that were drawn once",),
+            )
+        )
+    (folder / "lock").unlink(missing_ok=True)
     return run.uid
 
 
-def _task(scores: Floats) -> TaskRecord:
-    n, k = scores.shape
-    return TaskRecord(
-        version="1",
-        k=k,
-        n=n,
-        of=n,
-        role="validation",
-        gating=True,
-        margin=None,
-        headline="avg@k",
-        metrics=("avg@k",),
-        chance=None,
-        decoding={"temperature": 0.6, "max_tokens": 4096},
-        verifier=VerifierRecord(name="simulated", version="1", digest="simulated"),
-        data_digest="simulated",
+@dataclass(frozen=True, slots=True)
+class _WrittenTask:
+    sums: TaskSums
+    results: TaskResults
+
+
+def _write_task(
+    writer: RunFolder, name: str, pool: TaskPool, chosen: np.ndarray[Any, Any], asked: Path | None
+) -> _WrittenTask:
+    """Write the lines of one task. Return its sums and results."""
+    texts, judged, seals = list[bytes](), list[bytes](), (Seal(), Seal())
+    scores = np.zeros(chosen.shape)
+    counts, tokens, prompts = Counter[str](), 0, 0
+    for row, numbers in enumerate(chosen):
+        for index, number in enumerate(numbers):
+            model, drawn = divmod(int(number), _DRAWN)
+            completion, verdict = (
+                {**line, "sample_index": index} for line in pool.samples[model][row][drawn]
+            )
+            seals[0].add_completion(completion_from_record(completion))
+            seals[1].add_verdict(verdict_from_record(verdict))
+            texts.append(encode(completion))
+            judged.append(encode(verdict))
+            scores[row, index] = verdict["score"]
+            counts[verdict["status"]] += 1
+            tokens += completion["completion_tokens"]
+            prompts += completion["prompt_tokens"]
+    own = writer.file(name, "completions")
+    own.parent.mkdir(exist_ok=True)
+    own.write_bytes(b"".join(texts))
+    writer.file(name, "verdicts").write_bytes(b"".join(judged))
+    for kind, lines in (("problems", pool.problems), ("asks", pool.asks)):
+        _write_shared(
+            writer.file(name, kind), lines, None if asked is None else asked / name / f"{kind}.jsonl"
+        )
+    return _WrittenTask(
+        _sums(pool, scores),
+        task_results(
+            pool.record,
+            dict(estimate(f"avg@{_K}", scores, seed=0, k=_K, resamples=500)),
+            samples=scores.size,
+            prompt=round(prompts / scores.size),
+            completion=round(tokens / scores.size),
+            seal=TaskSeal(completions=seals[0].record, verdicts=seals[1].record),
+            statuses=dict(counts.most_common()),
+        ),
     )
 
 
-def _manifest(run: SimulatedRun, tasks: Mapping[str, TaskRecord]) -> Manifest:
+def _write_shared(path: Path, lines: Sequence[Line], other: Path | None) -> None:
+    """Write lines that all simulated runs have. A quarter of copies would be several megabytes."""
+    if other is None:
+        path.write_bytes(b"".join(map(encode, lines)))
+        return
+    try:
+        os.link(other, path)
+    except OSError:
+        shutil.copyfile(other, path)
+
+
+def _sums(pool: TaskPool, scores: Floats) -> TaskSums:
+    ids = tuple(str(line["problem_id"]) for line in pool.problems)
+    return TaskSums(
+        k=_K,
+        problem_ids=ids,
+        sums=tuple(float(value) for value in scores.sum(axis=1)),
+        counts=(_K,) * len(ids),
+        questions=questions_digest(dict(zip(ids, pool.problems, strict=True))),
+        asked=asked_digests(pool.problems),
+    )
+
+
+def _manifest(run: SimulatedRun, pool: Pool, model: str) -> Manifest:
     circumstances = {"packages": {"genbench": "simulated"}}
     attempt = AttemptRecord(attempt=1, started=run.created, circumstances=circumstances, ended=run.created)
-    config: dict[str, Any] = {"models": {run.model: {}}}
+    config: dict[str, Any] = {"models": {model: {}}}
     return Manifest(
         format=1,
         run_id=run.uid[:12],
         uid=run.uid,
-        suite=SuiteRecord(
-            name=run.suite, path="simulated", overrides=(), digest="s", git=None, config=config
-        ),
+        suite=SuiteRecord(name=_SUITE, path="simulated", overrides=(), digest="s", git=None, config=config),
         origin=OriginRecord(),
-        model=ModelRecord(name=run.model, path="simulated", trust_remote_code=False),
-        model_identity=f"simulated:{run.model}",
+        model=ModelRecord(name=model, path="simulated", trust_remote_code=False),
+        model_identity=f"simulated:{model}",
         run_seed=0,
-        terms={},
-        reasoning=ReasoningRecord(format="none", open=(), close=(), end_tokens=()),
-        tasks=dict(tasks),
+        terms=pool.terms,
+        reasoning=pool.reasoning,
+        tasks={name: own.record for name, own in pool.tasks.items()},
         created=run.created,
         attempts=(attempt,),
         track=run.place,
-    )
-
-
-def _problem(name: str, number: int) -> dict[str, object]:
-    digest = f"{name} {number}"
-    return {"problem_id": f"p{number}", "prompt_digest": digest, "reference_digest": digest}
-
-
-def _sums(name: str, scores: Floats) -> TaskSums:
-    n, k = scores.shape
-    problems = [_problem(name, number) for number in range(n)]
-    return TaskSums(
-        k=k,
-        problem_ids=tuple(f"p{number}" for number in range(n)),
-        sums=tuple(float(value) for value in scores.sum(axis=1)),
-        counts=(k,) * n,
-        questions=questions_digest({str(line["problem_id"]): line for line in problems}),
-        asked=asked_digests(problems),
-    )
-
-
-def _results(run: SimulatedRun, manifest: Manifest, sums: RunSums) -> Results:
-    tasks = {name: _task_results(manifest.tasks[name], scores) for name, scores in run.scores.items()}
-    return results_of(
-        manifest, tasks, sums.digest, generation_s=1500.0, seconds=1800.0, warnings=("simulated scores",)
     )
 
 
@@ -195,20 +323,6 @@ def results_of(
     )
 
 
-def _task_results(task: TaskRecord, scores: Floats) -> TaskResults:
-    k = scores.shape[1]
-    correct = int(scores.sum())
-    return task_results(
-        task,
-        dict(estimate(f"avg@{k}", scores, seed=0, k=k, resamples=500)),
-        samples=scores.size,
-        prompt=100,
-        completion=_TOKENS,
-        seal=TaskSeal(completions=Seal().record, verdicts=Seal().record),
-        statuses={"correct": correct, "wrong": scores.size - correct},
-    )
-
-
 def task_results(
     task: TaskRecord,
     estimated: Mapping[str, Any],
@@ -252,29 +366,25 @@ def task_results(
     )
 
 
+_SUITE = "simulated"
 NIGHTLY, TRAINING = "simulated-nightly", "simulated-training"
 NIGHTS, STEPS = 91, 14
-_SIZES: Mapping[str, tuple[int, int, float]] = {
-    "sim-competition": (30, 8, 0.37),
-    "sim-science": (120, 4, 0.42),
-    "sim-code": (80, 4, 0.31),
-    "sim-instructions": (150, 1, 0.71),
-}
-"""Problems, samples of each, and mean score of the simulated tasks."""
 _MISSING = 47
 """The night without a run."""
+_USUAL = 0.12
+"""Share of the base's samples in a night on which nothing happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drop:
-    """A planted drop: the task, its nights, and how far it falls."""
+    """A planted drop: the task, its nights, and the further share of the base's samples."""
 
     task: str
     nights: range
-    size: float
+    share: float
 
 
-_DROPS = (_Drop("sim-code", range(30, 39), 0.08), _Drop("sim-science", range(NIGHTS - 4, NIGHTS), 0.07))
+_DROPS = (_Drop("code", range(30, 39), 0.7), _Drop("arithmetic", range(NIGHTS - 4, NIGHTS), 0.25))
 
 
 def fill(ledger: Ledger, queue: Queue, folder: Path, *, by: str, say: Callable[[str], None]) -> None:
@@ -314,60 +424,61 @@ def _first_night() -> int:
 
 def _write(runs: Path) -> str:
     """Write all run folders. Return the uid of the first night."""
-    rng = np.random.default_rng(20)
-    abilities = {name: rng.normal(_logit(mean), 1.5, size=n) for name, (n, _, mean) in _SIZES.items()}
-    base = ""
-    for night, run in _nights(abilities, rng):
-        written = write_run(runs / NIGHTLY / f"night-{night:03}" / run.model, run)
-        base = base or written
-    for run in _steps(abilities, rng):
-        write_run(runs / TRAINING / run.model, run)
-    return base
+    rng, pool = np.random.default_rng(20), read_pool()
+    first: tuple[str, Path] | None = None
+    for place, run in (*_nights(pool, rng), *_steps(pool, rng)):
+        folder = runs / place
+        uid = write_run(folder, run, pool, None if first is None else first[1])
+        first = first or (uid, folder)
+    assert first is not None
+    return first[0]
 
 
-def _nights(abilities: Mapping[str, Floats], rng: np.random.Generator) -> Iterator[tuple[int, SimulatedRun]]:
+def _nights(pool: Pool, rng: np.random.Generator) -> Iterator[tuple[Path, SimulatedRun]]:
     """Yield a quarter of nights. Each night's model is a new one of about equal ability."""
     first, start = _first_night(), wall_utc() - timedelta(days=NIGHTS)
     for night in range(NIGHTS):
-        moved = {name: own + rng.normal(0, 0.2, size=len(own)) for name, own in abilities.items()}
+        shares = dict.fromkeys(pool.tasks, _USUAL)
         for drop in _DROPS:
             if night in drop.nights:
-                moved[drop.task] = moved[drop.task] - 6 * drop.size
+                shares[drop.task] += drop.share
         if night == _MISSING:
             continue
         place = TrackRecord(name=NIGHTLY, kind="night", position=first + night)
-        yield night, _run(moved, rng, place, f"simulated-{night:03}", start + timedelta(days=night))
+        folder = Path(NIGHTLY) / f"night-{night:03}" / f"simulated-{night:03}"
+        yield folder, _run(pool, shares, rng, place, start + timedelta(days=night))
 
 
-def _steps(abilities: Mapping[str, Floats], rng: np.random.Generator) -> Iterator[SimulatedRun]:
+def _steps(pool: Pool, rng: np.random.Generator) -> Iterator[tuple[Path, SimulatedRun]]:
     """Yield the checkpoints of a training run that learns, and falls back a little at its end."""
     start = wall_utc() - timedelta(days=2)
     for number in range(STEPS):
-        gain = 1.2 * (1 - np.exp(-number / 4)) - (0.4 if number > STEPS - 3 else 0.0)
-        moved = {
-            name: own - 0.8 + gain + rng.normal(0, 0.2, size=len(own)) for name, own in abilities.items()
-        }
+        share = float(np.exp(-number / 4)) + (0.25 if number > STEPS - 3 else 0.0)
         place = TrackRecord(name=TRAINING, kind="step", position=500 * (number + 1))
-        yield _run(moved, rng, place, f"checkpoint-{place.position}", start + timedelta(hours=number))
+        shares = dict.fromkeys(pool.tasks, min(1.0, share))
+        folder = Path(TRAINING) / f"checkpoint-{place.position}"
+        yield folder, _run(pool, shares, rng, place, start + timedelta(hours=number))
 
 
 def _run(
-    abilities: Mapping[str, Floats], rng: np.random.Generator, place: TrackRecord, model: str, created: Any
+    pool: Pool, shares: Mapping[str, float], rng: np.random.Generator, place: TrackRecord, created: datetime
 ) -> SimulatedRun:
-    scores = {}
-    for name, (n, k, _) in _SIZES.items():
-        chance = 1 / (1 + np.exp(-abilities[name]))
-        scores[name] = (rng.random((n, k)) < chance[:, None]).astype(float)
+    """Return a run that has, of each task, the base's samples with some probability, else the tuned's."""
+    chosen = {}
+    for name, own in pool.tasks.items():
+        drawn = np.stack([rng.permutation(_DRAWN)[:_K] for _ in own.problems])
+        of_base = rng.random(drawn.shape) < shares[name]
+        chosen[name] = np.where(of_base, drawn, drawn + _DRAWN)
     return SimulatedRun(
         uid=str(uuid.UUID(bytes=rng.bytes(16), version=4)),
-        suite="simulated",
-        model=model,
         place=place,
         created=created.strftime("%Y-%m-%dT%H:%M:%S+0000"),
-        scores=scores,
+        chosen=chosen,
     )
 
 
-def _logit(mean: float) -> float:
-    """Return the mean ability at which a task of difficulties that spread by 1.5 has this mean score."""
-    return float(1.35 * np.log(mean / (1 - mean)))
+if __name__ == "__main__":
+    place = shipped_folder("data") / _POOL
+    place.parent.mkdir(exist_ok=True)
+    pack_pool(Path(sys.argv[1]), place)
+    print(f"wrote {place}: {place.stat().st_size} bytes")

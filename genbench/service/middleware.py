@@ -21,8 +21,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from genbench.service.bundle import MOST_BYTES
 from genbench.service.context import Service
-from genbench.service.responses import problem
-from genbench.service.tokens import Caller, caller_named, caller_of, has_tokens
+from genbench.service.responses import page_policy, problem
+from genbench.service.tokens import (
+    Caller,
+    caller_named,
+    caller_of,
+    has_tokens,
+    token_digest,
+    token_digests,
+)
 
 SAFE = frozenset({"GET", "HEAD"})
 FORMS = "/forms/"
@@ -36,12 +43,10 @@ def authenticate(service: Service, scope: Scope, headers: Headers) -> Caller | N
     Sessions and proxies let a browser act for its user without the user's doing. So they may only read, and
     send forms from our own pages.
     """
-    kind, _, value = headers.get("authorization", "").partition(" ")
-    if kind.lower() == "bearer":
-        return caller_of(service.queue, value.strip())
+    shown = _shown_token(scope, headers)
+    if shown is not None:
+        return caller_of(service.queue, shown)
     reads = scope["method"] in SAFE
-    if kind.lower() == "basic" and reads:
-        return caller_of(service.queue, _password(value))
     if reads or (scope["path"].startswith(FORMS) and is_own_page(headers)):
         found = _of_proxy(service, scope, headers) or _of_session(service, headers)
         if found is not None:
@@ -50,6 +55,14 @@ def authenticate(service: Service, scope: Scope, headers: Headers) -> Caller | N
     if reads and not service.proxies and not has_tokens(service.queue):
         return Caller("anyone on this machine", "read")
     return None
+
+
+def _shown_token(scope: Scope, headers: Headers) -> str | None:
+    """Return the token in a request, or None if it has none that counts."""
+    kind, _, value = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return value.strip()
+    return _password(value) if kind.lower() == "basic" and scope["method"] in SAFE else None
 
 
 def is_own_page(headers: Headers) -> bool:
@@ -96,11 +109,6 @@ _BODY_WORDS = {
     408: f"the body did not arrive within {_BODY_S:g} seconds",
 }
 _CLIENTS = 1000
-POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
-)
-"""The content security policy of every response that has no own one: nothing runs, nothing is loaded."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     # With no-referrer, Chromium sends `Origin: null` with our own forms, like those of other pages.
@@ -121,12 +129,15 @@ class Guard:
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app, self._service = app, service
         self._seen: OrderedDict[str, deque[float]] = OrderedDict()
+        self._known = _KnownTokens(service)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request, and pass it on or answer it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})  # before it is accepted: the answer is 403
+            return
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         send = _with_headers(send)
         refused = await self._refuse(scope)
@@ -146,16 +157,31 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > _most_body(scope):
             return problem(413, _BODY_WORDS[413].format(_most_body(scope)))
+        # An address of which too many requests had no token asks the database nothing more in this second.
+        # Others behind the same address have tokens or sessions that are known.
+        address = f" {(scope.get('client') or ('',))[0]}"
+        if self._is_too_fast(address, counts=False) and not await self._is_known(scope, headers):
+            return _too_fast()
         caller = await run_in_threadpool(authenticate, self._service, scope, headers)
+        if self._is_too_fast(caller.name if caller and caller.scope else address):
+            return _too_fast()
         if caller is None and not _is_open(scope, headers):
             return _unknown(scope, headers)
-        client = scope.get("client") or ("", 0)
-        if self._is_too_fast(caller.name if caller and caller.scope else str(client[0])):
-            return problem(429, "too many requests in a second; wait a little", {"Retry-After": "1"})
         scope.setdefault("state", {})["caller"] = caller
         return None
 
-    def _is_too_fast(self, client: str) -> bool:
+    async def _is_known(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether a request has a token that was made, a session, or a user of a proxy."""
+        shown = _shown_token(scope, headers)
+        if shown is not None:
+            return await self._known.has(shown)
+        service = self._service
+        return (
+            service.sessions.name_of(headers.get("cookie", "")) is not None
+            or _of_proxy(service, scope, headers) is not None
+        )
+
+    def _is_too_fast(self, client: str, *, counts: bool = True) -> bool:
         now = time.monotonic()
         times = self._seen.setdefault(client, deque())
         self._seen.move_to_end(client)
@@ -165,8 +191,29 @@ class Guard:
             times.popleft()
         if len(times) >= self._service.most_per_second:
             return True
-        times.append(now)
+        if counts:
+            times.append(now)
         return False
+
+
+class _KnownTokens:
+    """The digests of all tokens, read once in a second at most."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._digests: frozenset[str] = frozenset()
+        self._until = 0.0
+
+    async def has(self, token: str) -> bool:
+        """Return whether a token is known. It may be revoked, and one of this second may be missing."""
+        if time.monotonic() > self._until:
+            self._until = time.monotonic() + 1.0
+            self._digests = await run_in_threadpool(token_digests, self._service.queue)
+        return token_digest(token) in self._digests
+
+
+def _too_fast() -> ASGIApp:
+    return problem(429, "too many requests in a second; wait a little", {"Retry-After": "1"})
 
 
 def _most_body(scope: Scope) -> int:
@@ -207,7 +254,7 @@ def _with_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
-            headers.setdefault("Content-Security-Policy", POLICY)
+            headers.setdefault("Content-Security-Policy", page_policy())
         await send(message)
 
     return sent

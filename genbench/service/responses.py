@@ -5,10 +5,17 @@ The detail of an error is the message of the command line.
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
-from typing import Any
+from importlib.resources import files
+from typing import Any, Self
+from urllib.parse import quote, urlencode
 
 import jinja2
 from fastapi import FastAPI, Request
@@ -18,6 +25,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from genbench.errors import GenbenchError, InputError, NotComparableError
+from genbench.ledger.listing import has_track
 from genbench.queue.jobs import QueueFullError
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.safetext.printable import printable
@@ -37,12 +45,65 @@ def page(request: Request, name: str, **values: Any) -> HTMLResponse:
     """Return the page of a template."""
     templates: jinja2.Environment = request.app.state.templates
     found: Caller | None = request.state.caller
+    own = service(request)
     known = {
+        "scripts": page_scripts(),
+        "has_track": cache(lambda track: has_track(own.ledger, track)),
         "user": found.name if found else None,
         "may": lambda scope: found is not None and found.may(scope),
-        "form_token": service(request).sessions.form_token(found.name) if found else "",
+        "form_token": own.sessions.form_token(found.name) if found else "",
     }
     return HTMLResponse(templates.get_template(name).render(**known, **values))
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script that pages may load: its text, and the digest by which the policy allows it."""
+
+    body: bytes
+    integrity: str
+
+    @classmethod
+    def of(cls, body: bytes) -> Self:
+        """Return the script of a text."""
+        return cls(body, f"sha256-{base64.b64encode(hashlib.sha256(body).digest()).decode()}")
+
+
+@cache
+def page_scripts() -> dict[str, Script]:
+    """Return the scripts of pages by name: our own, and that of the package plotly."""
+    return {
+        "plotly.js": Script.of((files("plotly") / "package_data" / "plotly.min.js").read_bytes()),
+        "service.js": Script.of((files("genbench.service") / "templates" / "service.js").read_bytes()),
+    }
+
+
+@cache
+def compressed_script(name: str) -> bytes:
+    """Return a script compressed by gzip. That of plotly has 1.5 MB instead of 4.8 MB."""
+    return gzip.compress(page_scripts()[name].body, compresslevel=6, mtime=0)
+
+
+_EMPTY_STYLE = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+"""The digest of an empty text. Plotly makes an empty style element, and adds its rules by script."""
+
+
+@cache
+def page_policy() -> str:
+    """Return the content security policy of pages: only our scripts run, and nothing comes from elsewhere."""
+    scripts = " ".join(f"'{script.integrity}'" for script in page_scripts().values())
+    return (
+        f"default-src 'none'; script-src {scripts}; connect-src 'self'; style-src 'self' '{_EMPTY_STYLE}'; "
+        "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+def page_address(request: Request, **changes: object) -> str:
+    """Return the path of the page that is asked for, with its query changed. None removes a key."""
+    asked: dict[str, object] = {**request.query_params, **changes}
+    query = urlencode({name: value for name, value in asked.items() if value not in (None, "", 0)})
+    path = quote(request.url.path)
+    return f"{path}?{query}" if query else path
 
 
 def style_sheet(request: Request) -> str:

@@ -35,6 +35,7 @@ from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import PREFIX, resolve
 from genbench.suite.track import TrackConfig
 from genbench.suite.yamlfile import Loc, read_yaml
+from genbench.tasks.kinds import KINDS
 from genbench.tasks.metrics import is_built_in
 
 MOST_CHARS = 200_000
@@ -200,6 +201,9 @@ def _of_task(entry: Any, loc: Loc) -> Iterator[_Refusal]:
     task, options, turns = entry.get("task"), entry.get("options"), entry.get("turns")
     if isinstance(task, str) and task not in registry.BUILT_IN["task"]:
         yield _Refusal((*loc, "task"), f"name the task '{task[:100]}', which is none of genbench's own")
+    kind = entry.get("kind")
+    if isinstance(kind, str) and kind not in KINDS:
+        yield _Refusal((*loc, "kind"), f"name the kind '{kind[:100]}', which is none of genbench's own")
     yield from _of_data(entry.get("data"), (*loc, "data"))
     yield from _unclassed(entry.get("decoding"), DecodingOverride, (*loc, "decoding"))
     yield from _unclassed(entry.get("reference"), Reference, (*loc, "reference"))
@@ -222,6 +226,7 @@ def _of_data(data: Any, loc: Loc) -> Iterator[_Refusal]:
     yield from _unclassed(data, DataSource, loc)
     if data.get("path") is not None and not _is_shipped(data["path"]):
         yield _Refusal((*loc, "path"), "read a file of the service")
+    yield from _of_value(data.get("fields"), (*loc, "fields"))
     hub = data.get("hub")
     if isinstance(hub, Mapping):
         yield from _unclassed(hub, HubSource, (*loc, "hub"))
@@ -250,7 +255,7 @@ def _of_judge(used: object, loc: Loc) -> Iterator[_Refusal]:
 def _of_options(options: Mapping[str, Any], loc: Loc) -> Iterator[_Refusal]:
     """Yield the refusals of the options of a task or verifier, at any depth."""
     for key, value in options.items():
-        if key in _FOREIGN or _FOREIGN_KEY.fullmatch(key):
+        if not isinstance(key, str) or key in _FOREIGN or _FOREIGN_KEY.fullmatch(key):
             yield _Refusal((*loc, key), "set this key, because it reaches programs or files of the service")
         else:
             yield from _of_value(value, (*loc, key))

@@ -86,7 +86,7 @@ def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
             raise InputError(f"there is a token '{name}'; revoke names nothing twice, so take another name")
         values = {
             "name": name,
-            "digest": _digest(token),
+            "digest": token_digest(token),
             "scope": scope,
             "created": now(),
             "expires": None if days is None else wall_seconds() + days * _DAY_S,
@@ -128,7 +128,7 @@ def caller_of(queue: Queue, token: str) -> Caller | None:
 
     The token is looked up by its SHA-256, so the time of the search says nothing about the token.
     """
-    row = _valid(queue, tables.token.c.digest == _digest(token))
+    row = _valid(queue, tables.token.c.digest == token_digest(token))
     if row is None:
         return None
     moment = now()
@@ -151,7 +151,13 @@ def _valid(queue: Queue, own: ColumnElement[bool]) -> Any:
     return None
 
 
-def _digest(token: str) -> str:
+def token_digests(queue: Queue) -> frozenset[str]:
+    """Return the digests of all tokens, also of those that are worth nothing any more."""
+    return frozenset(row[0] for row in queue.rows(select(tables.token.c.digest)))
+
+
+def token_digest(token: str) -> str:
+    """Return what is stored of a token: its SHA-256 in hex."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -161,30 +167,40 @@ _SECOND = 3600
 
 
 class Sessions:
-    """Sessions that this process signed. They end when it ends, and after 12 hours."""
+    """Sessions that this process signed. They end with it, after 12 hours, and when somebody logs out."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
+        self._ended: dict[str, int] = {}
 
     def open(self, name: str) -> str:
         """Return the value of the cookie of somebody who has shown a token of this name."""
-        text = f"{name}\0{int(time.monotonic()) + HOURS * _SECOND}"
+        text = f"{name}\0{int(time.monotonic()) + HOURS * _SECOND}\0{secrets.token_hex(8)}"
         return f"{text.encode().hex()}.{self._sign('session', text)}"
+
+    def close(self, cookies: str) -> None:
+        """End the session of the Cookie header of a request, also for who has a copy of the cookie."""
+        found, moment = self._find(cookies), time.monotonic()
+        self._ended = {text: until for text, until in self._ended.items() if moment <= until}
+        if found is not None:
+            self._ended[found] = _end_of(found)
 
     def name_of(self, cookies: str) -> str | None:
         """Return whose session the Cookie header of a request has, or None."""
+        found = self._find(cookies)
+        return None if found is None else found.partition("\0")[0]
+
+    def _find(self, cookies: str) -> str | None:
+        """Return the signed text of a session that has not ended, or None."""
         try:
             morsel = SimpleCookie(cookies).get(COOKIE)
             payload, _, signed = ("" if morsel is None else morsel.value).partition(".")
             text = bytes.fromhex(payload).decode()
         except (CookieError, ValueError):
             return None
-        name, _, until = text.partition("\0")
         if not hmac.compare_digest(signed.encode(), self._sign("session", text).encode()):
             return None
-        if time.monotonic() > int(until):
-            return None
-        return name
+        return None if text in self._ended or time.monotonic() > _end_of(text) else text
 
     def form_token(self, name: str) -> str:
         """Return the hidden field of forms that are shown to somebody."""
@@ -196,3 +212,8 @@ class Sessions:
 
     def _sign(self, purpose: str, text: str) -> str:
         return hmac.new(self._key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _end_of(session: str) -> int:
+    """Return when a session ends, by the clock of this process."""
+    return int(session.split("\0")[1])

@@ -116,6 +116,34 @@ def as_scores(scores: ScoresLike) -> Scores:
     return Scores(values, drawn)
 
 
+def scores_of_sums(
+    sums: Sequence[float], counts: Sequence[int], squares: Sequence[float] | None, drawn: Sequence[int]
+) -> Scores:
+    """Return scores of which the sums and sums of squares by problem are given. Their order is lost.
+
+    Means, variances and what follows from them are those of the original scores. If these were 0 and 1, so
+    are those returned.
+
+    Args:
+        sums: sum of the scores of each problem.
+        counts: scored samples of each problem.
+        squares: sum of the squared scores of each problem. None: every score is 0 or 1.
+        drawn: samples drawn for each problem, scored or not.
+    """
+    total, scored, asked = np.array(sums), np.array(counts), np.array(drawn, dtype=np.int64)
+    column = np.arange(int(asked.max(initial=0)))
+    if squares is None:
+        values = (column < total[:, None]).astype(np.float64)
+    else:
+        mean = total / np.maximum(scored, 1)
+        spread = np.sqrt(np.maximum(np.array(squares) - scored * mean**2, 0.0) / 2)
+        values = np.repeat(mean[:, None], len(column), axis=1)
+        for place, sign in ((0, 1.0), (1, -1.0)):
+            values[scored > 1, place : place + 1] += sign * spread[scored > 1, None]
+    values[column >= scored[:, None]] = np.nan
+    return Scores(values, asked)
+
+
 def _check(values: Floats, drawn: Ints) -> None:
     """Raise InputError for no problem, a problem without samples, or a score outside [0, 1]."""
     if len(drawn) == 0:

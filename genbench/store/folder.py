@@ -5,6 +5,7 @@ The names and the kinds of files of a folder are checked before a command follow
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from genbench.store.json_files import (
     NO_SPACE,
     Appender,
     encode,
+    json_bytes,
     read_bytes,
     rename,
     replace,
@@ -123,6 +125,33 @@ def _entries(folder: Path, levels: int) -> Iterator[tuple[Path, int]]:
                 yield from _entries(path, levels - 1)
 
 
+_NO_DIGEST = "0" * 64
+
+
+def sealed_results(record: Mapping[str, Any], manifest: bytes) -> bytes:
+    """Return results.json with `manifest`, the sha256 of manifest.json, and `digest`, that of itself.
+
+    `digest` is of the file with 64 zeros in its place. The digest of sums.json is in the record already.
+
+    Args:
+        record: the results as JSON.
+        manifest: the content of manifest.json.
+    """
+    digests = {"manifest": hashlib.sha256(manifest).hexdigest(), "digest": _NO_DIGEST}
+    data = json_bytes({**record, **digests})
+    return data.replace(_NO_DIGEST.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
+
+
+def digest_of_results(data: bytes, digest: str) -> str:
+    """Return the digest that results.json should have.
+
+    Args:
+        data: the content of the file.
+        digest: the digest that it has.
+    """
+    return hashlib.sha256(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)).hexdigest()
+
+
 FORMAT = 1
 _RENEWED = "verdicts.new"
 
@@ -209,8 +238,9 @@ class RunFolder:
         return self._json(self.results_path)
 
     def write_results(self, results: JsonRecord) -> None:
-        """Write results.json by rename."""
-        replace_json(self.results_path, results.to_json())
+        """Write results.json by rename, with digests of itself and of manifest.json as it is now."""
+        manifest = read_bytes(self.manifest_path, MOST_BYTES) or b""
+        replace(self.results_path, sealed_results(results.to_json(), manifest))
 
     def live(self) -> dict[str, Any] | None:
         """Read the last progress record of the folder's writer (see progress.ProgressLine.record).

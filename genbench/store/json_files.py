@@ -342,4 +342,9 @@ def replace_json(path: Path, record: object) -> None:
     Raises:
         RunFolderError: the file cannot be written.
     """
-    replace(path, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    replace(path, json_bytes(record))
+
+
+def json_bytes(record: object) -> bytes:
+    """Return indented JSON as UTF-8 with a newline."""
+    return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"

@@ -229,6 +229,12 @@ class ReasoningRecord(JsonRecord):
     open: tuple[str, ...] = Field(description="tags that open a trace")
     close: tuple[str, ...] = Field(description="tags that close a trace")
     end_tokens: tuple[str, ...] = Field(description="special tokens that end a turn")
+    # Left out if empty, so that formats of the table keep the keys of tasks that were stored before.
+    answer_marks: tuple[str, ...] = Field(
+        default=(),
+        description="tokens around parts of an answer, of a format that is described by the tokenizer",
+        exclude_if=lambda marks: not marks,
+    )
 
 
 class VerifierRecord(JsonRecord):

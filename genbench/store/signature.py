@@ -14,6 +14,7 @@ import secrets
 import stat
 from pathlib import Path
 
+from genbench.consent import state_folder
 from genbench.errors import RunFolderError
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import read_json, replace_json
@@ -26,8 +27,7 @@ _MOST_BYTES = 1 << 16
 
 def key_path() -> Path:
     """Return the file with this user's key: genbench/run-key in XDG_STATE_HOME or ~/.local/state."""
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "genbench" / "run-key"
+    return state_folder() / "run-key"
 
 
 def seal(folder: RunFolder) -> None:

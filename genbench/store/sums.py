@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from genbench.errors import InputError, RunFolderError
 from genbench.json_record import Count, JsonRecord
 from genbench.store.contract import digest
-from genbench.store.json_files import encode, read_json, replace_parts
+from genbench.store.json_files import encode, json_object, read_bytes, replace_parts
 
 FILE = "sums.json"
 _LARGEST_BYTES = 256 << 20
@@ -126,16 +126,17 @@ def read_sums(folder: Path, wanted: str) -> RunSums:
         RunFolderError: the file cannot be read, or is not the one that results.json was written with.
     """
     path = folder / FILE
-    record = read_json(path, _LARGEST_BYTES)
-    if record is None:
+    data = read_bytes(path, _LARGEST_BYTES)
+    if data is None:
         raise RunFolderError(f"{path}: is missing, and results.json has its digest; {_REMEDY} {folder}")
     try:
-        found = RunSums.from_json(record, str(path))
+        found = RunSums.from_json(json_object(data, path), str(path))
     except InputError as error:
         raise RunFolderError(str(error)) from error
-    if found.digest != wanted:
+    digest_found = hashlib.sha256(data).hexdigest()
+    if digest_found != wanted:
         raise RunFolderError(
-            f"{path}: has digest {found.digest[:12]}…, results.json wants {wanted[:12]}…; {_REMEDY} {folder}"
+            f"{path}: has digest {digest_found[:12]}…, results.json wants {wanted[:12]}…; {_REMEDY} {folder}"
         )
     return found
 

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from genbench.consent import NoConsentError, require_consent
 from genbench.errors import ConfigError, nearest
 from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, model_mistake, task_mistake
 from genbench.suite.config import Decoding, SuiteConfig
@@ -177,7 +178,24 @@ def checked_suite(
     suite = Suite(_validate(raw, path, lines), path, tuple(overrides), lines)
     _check_tasks(suite)
     _check_models(suite)
+    _check_remote_code(suite)
     return suite
+
+
+def _check_remote_code(suite: Suite) -> None:
+    """Ask for consent to the code of checkpoints, unless the command line itself allows it."""
+    judge = suite.config.judge.model
+    models = {("models", name): model for name, model in suite.config.models.items()}
+    asked: list[Loc] = [loc for loc, model in models.items() if model.trust_remote_code]
+    asked += [("judge", "model")] if judge is not None and judge.trust_remote_code else []
+    for loc in asked:
+        key = (*loc, "trust_remote_code")
+        if isinstance(suite.lines.get(key), str):
+            continue
+        try:
+            require_consent(suite.folder, f"what comes with the checkpoint of {'.'.join(map(str, loc))}")
+        except NoConsentError as error:
+            raise NoConsentError(f"{suite.where(*key)}: {error}") from None
 
 
 def _expand_tasks(raw: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from genbench.errors import GenbenchError, InputError
 from genbench.json_record import JsonRecord
+from genbench.suite.block import task_mistake
 from genbench.task_import.harness.convert import Converted, ImportOptions, convert
 from genbench.task_import.harness.definition import Definition, DefinitionTree, read_file, read_tree
 from genbench.task_import.harness.levels import classify, without_code
@@ -148,6 +149,9 @@ def _of_group(path: Path, tree: DefinitionTree, options: ImportOptions) -> list[
 def _imported(definition: Definition, origin: Source, options: ImportOptions) -> Converted | RefusedRecord:
     kept, left_out = without_code(definition, options.skip_code)
     found = classify(kept)
+    mistake = task_mistake(definition.name)
+    if mistake is not None:
+        return RefusedRecord(task=definition.name, level=found.level, reason=f"its name {mistake}")
     try:
         return convert(found, origin, options, left_out)
     except GenbenchError as error:

@@ -140,6 +140,23 @@ FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
 """The options of these tasks that name files: `PATH`, or `PATH:NAME`."""
 
 
+def check_task_name(suite: Suite, entry: TaskEntry) -> None:
+    """Check that there is a task of the name that an entry gives, or a kind. No plug-in is imported.
+
+    Raises:
+        ConfigError: there is none, with the nearest name; or a task of the suite's own is wrong.
+    """
+    if entry.task is None:
+        own_task(entry)
+        return
+    if entry.names_page or entry.names_import:
+        return
+    try:
+        registry.find("task", TARGETS.get(entry.task, entry.task), suite.folder)
+    except ConfigError as error:
+        raise type(error)(f"{entry_place(suite, entry, 'task')}: {error}") from error
+
+
 def make_task(suite: Suite, entry: TaskEntry) -> Task:
     """Return the task of an entry without reading its rows.
 
@@ -159,7 +176,8 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
         if entry.names_import:
             place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
             return imported_task(place, _with_places(entry.options, suite))
-        plug_in = registry.find("task", TARGETS.get(entry.task, entry.task), suite.folder)
+        own = TARGETS.get(entry.task)
+        plug_in = registry.find("task", own or entry.task, suite.folder, is_allowed=own is not None)
         found = plug_in.load()
         if callable(found):
             found = plug_in.build(_options(suite, entry, found))

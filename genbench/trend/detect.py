@@ -9,10 +9,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from genbench.ledger.changes import change_id, open_change, settle_change
+from genbench.ledger.changes import BY_SEARCH, change_id, open_change, settle_change, withdraw_change
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history, with_epochs
 from genbench.ledger.ingest import GENBENCH
@@ -74,8 +75,8 @@ def _aligned(series: TaskSeries, rows: Mapping[str, int], points: int) -> Aligne
 def first_unsearched(ledger: Ledger, history: TrackHistory) -> int:
     """Return the index of the first point of a track that was not looked at.
 
-    If points before the last one that was looked at came, went or changed since, it is 0. After a rebuild of
-    the ledger it is 0 as well: the changes are known from the notes, and the same ones are found.
+    If points before the last one that was looked at came, went or changed since, it is 0, and after a rebuild
+    of the ledger as well. All points are then searched anew.
     """
     with ledger.read() as connection:
         text = meta_value(connection, _key(history))
@@ -124,6 +125,9 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     Changes that open or recover are written to the ledger. A task that the newest `SEARCHED` points lack has
     ended: it is not searched and has no share of the budget.
 
+    If earlier points came, went or changed, the whole track is searched again, by its present budget. Changes
+    that are no longer found are withdrawn. What a person explained or dismissed stays.
+
     Raises:
         InputError: there is no such track.
     """
@@ -143,10 +147,11 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
         for item in aligned_series(history, batch, gating=gating):
             values, groups = [part.values for part in item.parts], [part.groups for part in item.parts]
             tests = NightTests(values, groups, threshold=threshold)
-            drops = _search(ledger, history, item, threshold, "drop", start=start, tests=tests)
+            search = partial(_search, ledger, history, threshold=threshold, start=start, anew=not new)
+            drops = search(item, "drop", tests=tests)
             rest = _without_drops(item, drops)
-            same = tests if rest.parts is item.parts else None
-            _search(ledger, history, rest, threshold, "rise", start=start, tests=same)
+            search(rest, "rise", tests=tests if rest.parts is item.parts else None)
+    _withdraw_lost(ledger, plain)
     mark_searched(ledger, plain)
     return track_history(ledger, track, tasks=())
 
@@ -194,33 +199,43 @@ def _search(
     ledger: Ledger,
     history: TrackHistory,
     series: WatchedSeries,
-    threshold: float,
     direction: Direction,
     *,
+    threshold: float,
     start: int,
+    anew: bool,
     tests: NightTests | None,
 ) -> list[DetectedChange]:
-    """Walk one series in one direction, and write what opened or recovered. Return its changes.
+    """Walk one series in one direction, and write what opened, recovered or is no longer found.
 
     Args:
-        start: the first point to look at.
+        start: the first night to look at.
+        anew: forget what earlier searches found, but for what people have said about it.
         tests: tests of the values of the series, if they were made before.
+
+    Returns:
+        The changes of the series.
     """
     track = history.track.name
     known = _known(history, series.task, direction)
     other = _known(history, series.task, "rise" if direction == "drop" else "drop").values()
     level = max((change.first for change in other if change.state == "explained"), default=0)
+    taken = [change for change in known.values() if not (anew and change.state in BY_SEARCH)]
     found = walk_changes(
         [_emptied(part.values, range(level)) for part in series.parts],
         threshold=threshold,
         direction=direction,
         groups=[part.groups for part in series.parts],
-        known=list(known.values()),
+        known=taken,
         start=start,
         tests=None if level else tests,
     )
-    for change in found:
-        name = change_id(track, series.task, direction, history.points[change.found].uid)
+    by_id = {change_id(track, series.task, direction, history.points[one.found].uid): one for one in found}
+    for name in known if anew else ():
+        if known[name].state in BY_SEARCH and not _is_found_again(known[name], by_id.get(name)):
+            withdraw_change(ledger, name)
+            known = {other: one for other, one in known.items() if other != name}
+    for name, change in by_id.items():
         before = known.get(name)
         if before is None:
             open_change(ledger, _change(history, series, change, name))
@@ -230,6 +245,32 @@ def _search(
             note = f"the level of {closed.label} no longer differs"
             settle_change(ledger, name, "recovered", by=GENBENCH, note=note, closed_uid=closed.uid)
     return found
+
+
+_CLOSE = 1e-6
+"""Figures of a change that differ by less, in relation, are equal: sums of floats depend on their order."""
+
+
+def _is_found_again(stored: DetectedChange, found: DetectedChange | None) -> bool:
+    """Return whether a search found a stored change as it is stored. One that was open may have recovered."""
+    if found is None or (stored.state == "recovered") > (found.state == "recovered"):
+        return False
+    if stored.state == "recovered" and stored.closed != found.closed:
+        return False
+    plain = ("first", "last_before", "found", "suspects")
+    figures = ("z", "threshold", "size", "interval")
+    return all(getattr(stored, key) == getattr(found, key) for key in plain) and all(
+        np.allclose(getattr(stored, key), getattr(found, key), rtol=_CLOSE, atol=_CLOSE) for key in figures
+    )
+
+
+def _withdraw_lost(ledger: Ledger, history: TrackHistory) -> None:
+    """Withdraw changes between runs that are no longer in the ledger. What a person said about one stays."""
+    rows = {point.uid for point in history.points}
+    for change in history.changes:
+        named = {change.first_uid, change.last_before_uid, change.found_uid}
+        if change.state in BY_SEARCH and not named <= rows:
+            withdraw_change(ledger, change.id)
 
 
 def _without_drops(series: WatchedSeries, drops: Sequence[DetectedChange]) -> WatchedSeries:

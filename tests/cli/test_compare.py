@@ -101,8 +101,17 @@ def test_the_gate_exits_1_for_a_regression_and_0_for_a_gain(genbench: Cli, files
 
 def test_strict_exits_1_for_an_inconclusive_task(genbench: Cli, files: tuple[str, str]) -> None:
     base, _ = files
-    assert genbench("compare", base, base, "--gate").code == 0
-    assert genbench("compare", base, base, "--gate", "--strict").code == 1
+    copy = shutil.copy(base, f"{base}.copy.jsonl")
+    assert genbench("compare", base, copy, "--gate").code == 0
+    assert genbench("compare", base, copy, "--gate", "--strict").code == 1
+
+
+def test_a_gate_between_a_run_and_itself_is_not_passed(genbench: Cli, files: tuple[str, str]) -> None:
+    base, _ = files
+    asked = genbench("compare", base, base, "--gate")
+    assert asked.code == 2 and "are one run" in asked.err and asked.out == ""
+    shown = genbench("compare", base, base)
+    assert shown.code == 0 and "both sides are one run" in shown.out
 
 
 def test_json_is_all_there_is_on_stdout_and_tells_the_exit_code(

@@ -78,6 +78,27 @@ def test_rebuild_makes_the_ledger_again(genbench: Cli, place: Path) -> None:
     assert genbench("ledger", "list", "nightly").code == 0
 
 
+def test_rebuild_replaces_a_damaged_file_and_keeps_it(genbench: Cli, place: Path) -> None:
+    genbench("ledger", "add", place / "runs")
+    path = place / "ledger.sqlite3"
+    whole = path.read_bytes()
+    for damaged in (whole[:4096] + b"x" * (len(whole) - 4096), whole[: len(whole) // 2], whole[:100]):
+        path.write_bytes(damaged)
+        assert "ledger rebuild" in genbench("ledger", "list").err
+        done = genbench("ledger", "rebuild")
+        assert done.code == 0 and "2 added" in done.out, done.err
+        assert (place / "ledger.sqlite3.damaged").read_bytes()[:100] == damaged[:100]
+        assert genbench("ledger", "list", "nightly").code == 0
+
+
+def test_rebuild_of_a_file_that_is_no_database_does_not_advise_itself(genbench: Cli, place: Path) -> None:
+    path = place / "ledger.sqlite3"
+    path.write_text("a text of somebody else")
+    done = genbench("ledger", "rebuild", place / "runs")
+    assert done.code == 2 and "is no SQLite file" in done.err and "ledger rebuild" not in done.err
+    assert path.read_text() == "a text of somebody else"
+
+
 @pytest.mark.slow
 def test_base_note_and_track_are_kept(genbench: Cli, place: Path) -> None:
     genbench("ledger", "add", place / "runs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ import pytest
 from genbench.data.digest import rows_digest
 from genbench.data.parquet import read_batches, read_parquet
 from genbench.errors import DataError
+from tests.table import each_row
 
 
 def test_rows_come_in_order_with_their_numbers(tmp_path: Path) -> None:
@@ -58,9 +60,25 @@ def test_small_file_that_fills_any_memory_is_refused(tmp_path: Path) -> None:
     words = pa.DictionaryArray.from_arrays(pa.array([0] * 700, pa.int32()), pa.array(["x" * 1_000_000]))
     pq.write_table(pa.table({"id": [str(i) for i in range(700)], "question": words}), path)
     assert path.stat().st_size < 1_000_000
-    with pytest.raises(DataError, match=r"bomb\.parquet: .* bytes become more than 268,435,456 in memory"):
+    with pytest.raises(DataError, match=r"bomb\.parquet: .* bytes become more than 201,326,592 in memory"):
         for _ in read_parquet(path):
             pass
+
+
+@each_row(
+    "columns",
+    [
+        {"question": ["q"] * 300_000, "answer": ["1"] * 300_000},
+        {"question": pa.array([[None] * 3_000_000] * 20, pa.list_(pa.null()))},
+        {"question": pa.array([{"a": 1, "b": [1, 2]}] * 200_000)},
+    ],
+)
+def test_many_values_in_few_bytes_are_refused_before_a_row_is_made(tmp_path: Path, columns: Any) -> None:
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table(columns), path, compression="zstd")
+    assert path.stat().st_size < 25_000
+    with pytest.raises(DataError, match=r"bomb\.parquet: .* in memory; if the file is right"):
+        next(iter(read_parquet(path)))
 
 
 def test_repeated_text_of_ordinary_size_is_read(tmp_path: Path) -> None:

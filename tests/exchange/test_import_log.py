@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -15,6 +16,7 @@ import pytest
 from genbench.analysis.comparison.compare import compare
 from genbench.errors import InputError
 from genbench.exchange.import_log import ImportChoice, import_scores, inspect_metrics, read_inspect
+from tests.table import each_row
 
 
 def inspect_log(values: list[Any], seed: int | None = None) -> dict[str, Any]:
@@ -157,12 +159,66 @@ def test_records_of_every_eval_ever_are_samples_in_their_order(tmp_path: Path) -
 def test_a_comparison_says_what_a_log_does_not_record(tmp_path: Path) -> None:
     for name, seed in (("a", None), ("b", 3)):
         source = tmp_path / f"{name}.json"
-        source.write_text(json.dumps(inspect_log(["C", "I", "C", "C"], seed)), encoding="utf-8")
+        log = inspect_log(["C", "I", "C", "C"], seed)
+        log["samples"] = log["samples"][::2]
+        source.write_text(json.dumps(log), encoding="utf-8")
         import_scores(source, tmp_path / f"{name}.jsonl")
     warnings = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl").warnings
     seeds = [line for line in warnings if "does not record seeds" in line]
     assert len(seeds) == 1
     assert "a.jsonl" in seeds[0]
+
+
+@each_row("place", ["eval", "plan"])
+def test_epochs_of_one_seed_are_one_draw(tmp_path: Path, place: str) -> None:
+    log, said = inspect_log(["C", "I", 0.5, "C"]), list[str]()
+    log["samples"].reverse()
+    if place == "eval":
+        log["eval"]["model_generate_config"]["seed"] = 42
+    else:
+        log["plan"] = {"config": {"seed": 42}}
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(tmp_path / "log.json", tmp_path / "s.jsonl", say=said.append) == 2
+    found = {
+        (line["problem_id"], line["sample_index"], line["score"]) for line in lines(tmp_path / "s.jsonl")
+    }
+    assert found == {("0", 0, 1.0), ("1", 0, 0.5)}
+    (line,) = said
+    assert "drawn with the seed 42" in line and "2 of 4 samples are kept" in line
+
+
+def test_epochs_with_seeds_of_their_own_are_all_kept(tmp_path: Path) -> None:
+    log, said = inspect_log(["C", "I", "C", "C"], seed=0), list[str]()
+    for number, sample in enumerate(log["samples"]):
+        sample["metadata"] = {"seed": number}
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(tmp_path / "log.json", tmp_path / "s.jsonl", say=said.append) == 4
+    assert said == []
+
+
+def test_a_score_below_0_counts_as_0_and_is_kept_beside_it(tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "log.json").write_text(json.dumps(inspect_log(["C", -1, -0.25, "C"])), encoding="utf-8")
+    assert import_scores(tmp_path / "log.json", tmp_path / "s.jsonl", say=said.append) == 4
+    found = [(line["score"], line.get("given")) for line in lines(tmp_path / "s.jsonl")]
+    assert found == [(1.0, None), (0.0, -1.0), (0.0, -0.25), (1.0, None)]
+    assert "2 of 4 scores are below 0 (down to -1) and count as 0" in said[0]
+    assert compare(tmp_path / "s.jsonl", tmp_path / "s.jsonl").tasks["sums"].base == 0.5
+
+
+@each_row(
+    "values, words",
+    [
+        ([-1.5, -0.2, -3.0, -1.0], "4 of 4 scores are below 0 and none is above"),
+        ([1, 0, 7.5, 1], "the score is 7.5, wanted a number up to 1"),
+        ([1, 0, float("-inf"), 1], "the score is -inf, wanted a number up to 1"),
+    ],
+)
+def test_a_metric_that_is_no_share_of_1_is_refused(tmp_path: Path, values: list[Any], words: str) -> None:
+    (tmp_path / "log.json").write_text(json.dumps(inspect_log(values)), encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(words)):
+        import_scores(tmp_path / "log.json", tmp_path / "none.jsonl")
+    assert not (tmp_path / "none.jsonl").exists()
 
 
 @pytest.mark.parametrize(

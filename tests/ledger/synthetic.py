@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 from genbench.analysis.results.record import Results, TaskResults, TaskSeal
 from genbench.service import demo
 from genbench.stats.estimates import estimate
-from genbench.store.folder import RunFolder
+from genbench.store.folder import RunFolder, sealed_results
 from genbench.store.json_files import encode, replace
 from genbench.store.lines import verdict_to_record
 from genbench.store.manifest import AttemptRecord, Manifest, TrackRecord
@@ -131,8 +133,8 @@ def _write_lines(writer: RunFolder, name: str, rows: Rows, verifier: str, wanted
 
 
 def _verdict(name: str, number: int, index: int, score: float | None, verifier: str) -> Verdict:
-    status: Status = "verifier_error" if score is None else "correct" if score == 1 else "wrong"
-    return Verdict(SampleId(name, f"p{number}", index), score, status, "2", {}, {}, verifier, "absent", False)
+    sample = SampleId(name, f"p{number}", index)
+    return Verdict(sample, score, _status(score), "2", {}, {}, verifier, "absent", False)
 
 
 def results_of(
@@ -147,10 +149,43 @@ def results_of(
     return demo.results_of(described, tasks, sums.digest, generation_s=1.0, seconds=2.0, failed=failed)
 
 
+Edit = Callable[[dict[str, Any]], object]
+
+
+def rewrite(
+    folder: Path, *, manifest: Edit | None = None, results: Edit | None = None, is_older: bool = False
+) -> None:
+    """Change the JSON of a run's files in place, as a command that writes them would.
+
+    Args:
+        is_older: leave out the digests of the files, which runs of older versions lack.
+    """
+    described = json.loads((folder / "manifest.json").read_text())
+    record = json.loads((folder / "results.json").read_text())
+    if manifest is not None:
+        manifest(described)
+    if results is not None:
+        results(record)
+    data = json.dumps(described).encode()
+    (folder / "manifest.json").write_bytes(data)
+    plain = {key: value for key, value in record.items() if key not in ("manifest", "digest")}
+    found = json.dumps(plain).encode() if is_older else sealed_results(plain, data)
+    (folder / "results.json").write_bytes(found)
+
+
 def _task_results(described: Manifest, name: str, rows: Rows, seal: TaskSeal) -> TaskResults:
     task = described.tasks[name]
     found = dict(estimate("acc", rows, seed=0, k=task.k))
     excluded = sum(score is None for row in rows for score in row)
     samples = sum(len(row) for row in rows)
     given = {**found, "excluded": excluded}
-    return demo.task_results(task, given, samples=samples, prompt=1, completion=10, seal=seal)
+    statuses: Counter[str] = Counter(_status(score) for row in rows for score in row)
+    return demo.task_results(
+        task, given, samples=samples, prompt=1, completion=10, seal=seal, statuses=statuses
+    )
+
+
+def _status(score: float | None) -> Status:
+    if score is None:
+        return "verifier_error"
+    return "correct" if score == 1 else "partial" if score > 0 else "wrong"

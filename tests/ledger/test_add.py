@@ -15,7 +15,7 @@ from genbench.ledger.history import track_history, track_names
 from genbench.ledger.ingest import GENBENCH, AddedRun, add, added_record, rebuild
 from genbench.store.manifest import TrackRecord
 from tests.ledger.equality import all_rows
-from tests.ledger.synthetic import flat, make_run
+from tests.ledger.synthetic import flat, make_run, rewrite
 
 A = {"math": flat(20, 2, 0.5, 1)}
 
@@ -181,9 +181,8 @@ def test_the_first_anchor_of_a_track_is_its_base(ledger: Ledger, tmp_path: Path)
 
 def test_the_budget_of_the_suite_becomes_that_of_the_track(ledger: Ledger, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "a", A)
-    record = json.loads((folder / "manifest.json").read_text())
-    record["suite"]["config"]["track"] = {"name": "nightly", "alarms_per_year": 3}
-    (folder / "manifest.json").write_text(json.dumps(record))
+    budget = {"name": "nightly", "alarms_per_year": 3}
+    rewrite(folder, manifest=lambda record: record["suite"]["config"].update(track=budget))
     add(ledger, [folder])
     assert track_history(ledger, "nightly").track.alarms_per_year == 3
 

@@ -18,6 +18,7 @@ from genbench.ledger.changes import (
     set_track,
     settle_change,
     settled_state,
+    withdraw_change,
 )
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
@@ -68,12 +69,27 @@ def test_a_change_is_recorded_once(filled: Ledger) -> None:
     assert track_history(filled, "nightly").changes == (change,)
 
 
-def test_a_second_open_change_of_one_task_and_direction_is_refused(filled: Ledger) -> None:
+def test_a_second_open_change_of_one_task_and_direction_takes_the_place_of_the_first(filled: Ledger) -> None:
     open_change(filled, found(filled))
-    with pytest.raises(InputError, match="is open already"):
-        open_change(filled, found(filled, id="c-other"))
-    assert open_change(filled, found(filled, id="c-rise", direction="rise"))
-    assert open_change(filled, found(filled, id="c-pooled", task=None))
+    for change in (
+        found(filled, id="c-other"),
+        found(filled, id="c-rise", direction="rise"),
+        found(filled, id="c-pooled", task=None),
+    ):
+        assert open_change(filled, change)
+    names = {change.id for change in track_history(filled, "nightly").changes}
+    assert names == {"c-other", "c-rise", "c-pooled"}
+    rebuild(filled)
+    assert {change.id for change in track_history(filled, "nightly").changes} == names
+
+
+def test_what_a_person_settled_is_not_withdrawn(filled: Ledger) -> None:
+    change = found(filled)
+    open_change(filled, change)
+    settle_change(filled, change.id, "explained", by="ada", note="new template")
+    withdraw_change(filled, change.id)
+    assert [item.id for item in track_history(filled, "nightly").changes] == [change.id]
+    withdraw_change(filled, "c-unknown")
 
 
 def test_a_change_is_opened_open_and_settled_with_a_reason(filled: Ledger) -> None:

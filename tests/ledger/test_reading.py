@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from genbench.errors import RunFolderError
-from genbench.ledger.ingest import run_folders_below
+from genbench.ledger.database import Ledger
+from genbench.ledger.ingest import add, run_folders_below
 from genbench.ledger.run_facts import MOST_BYTES, RunFacts, TaskFacts, read_facts, sums_from_verdicts
+from genbench.stats.estimates import estimate
+from genbench.stats.scores import scores_of_sums
 from genbench.store.folder import RunFolder
 from tests.analysis.results_on_disk import results_on_disk
-from tests.ledger.synthetic import Rows, flat, make_run
+from tests.ledger.synthetic import Rows, flat, make_run, rewrite
+from tests.ready_runs import RIGHT, WRONG, MakeRun
+from tests.table import each_row
 
 
 def test_facts_have_scores_and_circumstances(tmp_path: Path) -> None:
@@ -32,10 +41,7 @@ def test_facts_have_scores_and_circumstances(tmp_path: Path) -> None:
 
 def digest_under(folder: Path, circumstances: dict[str, object]) -> str:
     """The digest of the circumstances of a run whose last attempt had these."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["attempts"][-1]["circumstances"] = circumstances
-    path.write_text(json.dumps(manifest))
+    rewrite(folder, manifest=lambda record: record["attempts"][-1].update(circumstances=circumstances))
     return read_facts(folder).circumstances_digest
 
 
@@ -58,9 +64,7 @@ def test_a_run_of_an_older_version_gets_the_same_sums_from_its_verdicts(tmp_path
     new = read_facts(make_run(tmp_path / "new", scores, verdicts=True))
     old = make_run(tmp_path / "old", scores, verdicts=True)
     (old / "sums.json").unlink()
-    record = json.loads((old / "results.json").read_text())
-    del record["sums"]
-    (old / "results.json").write_text(json.dumps(record))
+    rewrite(old, results=lambda record: record.pop("sums"), is_older=True)
     again = read_facts(old)
     for key in ("sums", "counts", "squares"):
         assert np.array_equal(
@@ -71,13 +75,11 @@ def test_a_run_of_an_older_version_gets_the_same_sums_from_its_verdicts(tmp_path
 
 def test_an_older_run_keeps_one_uid_that_is_made_of_its_facts(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "n", {"math": flat()})
-    record = json.loads((folder / "manifest.json").read_text())
-    del record["uid"]
-    (folder / "manifest.json").write_text(json.dumps(record))
+    rewrite(folder, manifest=lambda record: record.pop("uid"), is_older=True)
     first = read_facts(folder).uid
     assert read_facts(folder).uid == first
-    record["created"] = "2026-02-02T00:00:00+0000"
-    (folder / "manifest.json").write_text(json.dumps(record))
+    created = "2026-02-02T00:00:00+0000"
+    rewrite(folder, manifest=lambda record: record.update(created=created), is_older=True)
     assert read_facts(folder).uid != first
 
 
@@ -137,3 +139,128 @@ def test_the_walk_stops_at_run_folders_and_leaves_out_hidden_ones(tmp_path: Path
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "manifest.json").write_text("{}")
     assert list(run_folders_below(tmp_path)) == [tmp_path / "a" / "run", tmp_path / "b" / "run"]
+
+
+def real_run(make_run: MakeRun) -> Path:
+    """A run of a real suite: four samples of twelve problems on two levels."""
+    return make_run("real", lambda i: [RIGHT if (i + j) % 3 else WRONG for j in range(4)])
+
+
+FILES = ("results.json", "sums.json", "manifest.json")
+Place = tuple[Any, Any]
+"""A JSON object or list, and a key or an index of it."""
+
+
+def places_in(tree: Any) -> Iterator[Place]:
+    """Yield every field of a JSON value at any depth."""
+    fields = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in fields:
+        yield tree, key
+        yield from places_in(value)
+
+
+def other_value(value: Any, rng: random.Random) -> Any:
+    """Return another value than this one, often a plausible one."""
+    wild = [None, True, 0, -1, 0.5, 1e308, "x", "", [], {}, [1, 2], {"x": 1}]
+    near: list[Any] = []
+    if isinstance(value, bool):
+        near = [not value]
+    elif isinstance(value, int | float):
+        near = [value + 1, value * 1.0001 + 1e-9, -value - 1]
+    elif isinstance(value, str):
+        near = [value + "0", value[1:] + "1"]
+    elif isinstance(value, list):
+        near = [[*value, *value], value[1:] or [0], value[::-1]]
+    elif isinstance(value, dict):
+        near = [{**value, "more": 1}, dict(list(value.items())[1:]) or {"more": 1}]
+    others = [item for item in near * 3 + wild if json.dumps(item) != json.dumps(value)]
+    return rng.choice(others)
+
+
+def test_none_of_a_thousand_changes_of_one_field_enters_a_ledger(ledger: Ledger, make_run: MakeRun) -> None:
+    folder, rng = real_run(make_run), random.Random(37)
+    rewrite(folder, manifest=lambda record: record.update(track={"name": "t", "kind": "step", "position": 1}))
+    kept = {name: (folder / name).read_bytes() for name in FILES}
+    entered = []
+    for number in range(1000):
+        name = FILES[number % 3]
+        tree = json.loads(kept[name])
+        parent, key = rng.choice(list(places_in(tree)))
+        old = parent[key]
+        if rng.random() < 0.1:
+            del parent[key]
+        else:
+            parent[key] = other_value(old, rng)
+        (folder / name).write_text(json.dumps(tree))
+        try:
+            read_facts(folder)
+        except RunFolderError as error:
+            assert str(folder) in str(error)
+        else:
+            entered.append((name, key, old, parent))
+        (folder / name).write_bytes(kept[name])
+    assert entered == []
+    assert [item.outcome for item in add(ledger, [folder])] == ["added"]
+
+
+CONTRADICTIONS: list[tuple[str, Any, str]] = [
+    ("value", 0.999, "'tasks.sums.value' is 0.999, wanted 0.66"),
+    ("n", 7, "'tasks.sums.n' is 7, wanted 12"),
+    ("k", 8, "'tasks.sums.k' is 8, wanted 4"),
+    ("ci", [0.9, 0.95], r"'tasks.sums.ci' is \(0.9, 0.95\), wanted \(0."),
+    ("rerun_ci", [0.1, 0.99], r"'tasks.sums.rerun_ci' is \(0.1, 0.99\), wanted \(0."),
+    ("se", 0.2, "'tasks.sums.se' is 0.2, wanted 0.0"),
+    ("bounds", [0.1, 1.0], r"'tasks.sums.bounds' is \(0.1, 1.0\), wanted None"),
+    ("excluded", 3, "'tasks.sums.excluded' is 3, wanted 0"),
+    ("samples", 96, "'tasks.sums.samples' is 96, wanted 48"),
+    ("status_counts", {"correct": 47, "wrong": 1}, "'tasks.sums.status_counts.correct' is 47, wanted 32"),
+    ("status_counts", {"correct": 32}, "'tasks.sums.status_counts' is 32, wanted 48"),
+    ("metrics", {}, ""),
+]
+
+
+@each_row("key, value, words", CONTRADICTIONS)
+def test_results_that_contradict_their_sums_are_refused_even_if_they_are_sealed_again(
+    make_run: MakeRun, tmp_path: Path, key: str, value: Any, words: str
+) -> None:
+    folder = tmp_path / "drawn"
+    if not folder.exists():
+        shutil.copytree(real_run(make_run), folder)
+    kept = (folder / "results.json").read_bytes()
+    # The metrics are left out, so that the field is the only one that says so.
+    rewrite(folder, results=lambda record: record["tasks"]["sums"].update({"metrics": {}, key: value}))
+    if words:
+        with pytest.raises(RunFolderError, match=words):
+            read_facts(folder)
+    else:
+        read_facts(folder)
+    (folder / "results.json").write_bytes(kept)
+
+
+def test_a_metric_that_differs_from_the_headline_and_wrong_totals_are_refused(make_run: MakeRun) -> None:
+    folder = real_run(make_run)
+    kept = (folder / "results.json").read_bytes()
+    rewrite(folder, results=lambda record: record["tasks"]["sums"]["metrics"]["avg@4"].update(value=0.9))
+    with pytest.raises(RunFolderError, match=r"'tasks.sums.metrics.avg@4.value' is 0.9, wanted 0.66"):
+        read_facts(folder)
+    (folder / "results.json").write_bytes(kept)
+    rewrite(folder, results=lambda record: record["totals"].update(samples=1))
+    with pytest.raises(RunFolderError, match=r"'totals.samples' is 1, wanted 48"):
+        read_facts(folder)
+
+
+@each_row("metric", ["acc", "avg@4", "pass@2", "pass^3"])
+def test_scores_from_sums_give_the_estimate_of_the_scores(metric: str) -> None:
+    rng = np.random.default_rng(3)
+    for fractions in (False, True):
+        drawn = rng.random((150, 4))
+        scores = np.round(drawn, 2) if fractions else np.round(drawn)
+        scores[rng.random((150, 4)) < 0.1] = np.nan
+        if fractions and metric.startswith("pass"):
+            continue
+        squares = np.nansum(scores**2, axis=1) if fractions else None
+        counts = (~np.isnan(scores)).sum(axis=1)
+        again = scores_of_sums(np.nansum(scores, axis=1), counts, squares, [4] * 150)
+        one, other = (estimate(metric, item, seed=1, k=4) for item in (scores, again))
+        assert one.value == pytest.approx(other.value) and one.bounds == pytest.approx(other.bounds)
+        assert one.se == pytest.approx(other.se) and one.rerun_ci == pytest.approx(other.rerun_ci)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
 from genbench.ledger.rescoring import rescore
 from genbench.pipeline import RunOptions, run
+from genbench.stats.estimates import estimate
 from genbench.store.folder import RunFolder
+from tests.ledger.synthetic import rewrite
 from tests.ready_runs import RIGHT, SUITE, WRONG, rows, write_lines
 
 NIGHTS = ("2026-01-01", "2026-01-02")
@@ -67,12 +70,16 @@ def _pretend_older_verifier(folder: Path) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     older = [{**line, "score": 0.0, "status": "wrong", "verifier": "older"} for line in lines]
     write_lines(path, older)
-    record = json.loads((folder / "results.json").read_text())
-    task = record["tasks"]["sums"]
-    task |= {"value": 0.0, "verifier": {**task["verifier"], "digest": "older"}}
-    del record["sums"], task["seal"]
-    (folder / "results.json").write_text(json.dumps(record))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["tasks"]["sums"]["verifier"]["digest"] = "older"
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    nothing = estimate("avg@4", [[0.0] * 4] * 12, seed=0, k=4).to_json()
+
+    def older_results(record: dict[str, Any]) -> None:
+        task = record["tasks"]["sums"]
+        verifier = {**task["verifier"], "digest": "older"}
+        task |= {**nothing, "metrics": {}, "status_counts": {"wrong": 48}, "verifier": verifier}
+        del record["sums"], task["seal"]
+
+    def older_manifest(record: dict[str, Any]) -> None:
+        record["tasks"]["sums"]["verifier"]["digest"] = "older"
+
+    rewrite(folder, manifest=older_manifest, results=older_results, is_older=True)
     assert RunFolder(folder).manifest() is not None

@@ -8,17 +8,17 @@ THINK = FORMATS["think"]
 
 
 def test_tags_are_paired_as_brackets() -> None:
-    marks = Marks("<think>a<think>b</think>c</think>d", THINK)
+    marks = Marks("<think>a<think>b</think>c</think>d", patterns_of(THINK).marks)
     assert marks.closing == {0: 3, 1: 2}
 
 
 def test_a_tag_without_partner_is_in_no_pair() -> None:
-    assert Marks("<think>a<think>b</think>", THINK).closing == {1: 2}
-    assert Marks("</think>a</think>", THINK).closing == {}
+    assert Marks("<think>a<think>b</think>", patterns_of(THINK).marks).closing == {1: 2}
+    assert Marks("</think>a</think>", patterns_of(THINK).marks).closing == {}
 
 
 def test_a_tag_in_a_code_span_is_passed_over() -> None:
-    marks = Marks("use `<think>` here <think>", THINK)
+    marks = Marks("use `<think>` here <think>", patterns_of(THINK).marks)
     index = marks.next_tag(0, in_block=False, seen=True)
     assert marks.found[index].start() == len("use `<think>` here ")
 

@@ -215,3 +215,19 @@ def test_tonight_tests_each_task_at_its_share_of_the_budget(ledger: Ledger, tmp_
     found = tonight(history, history.points[0].uid, policy, 0.01)
     assert isinstance(found.tasks["math"], GatedTask) and found.tasks["math"].level == 0.0025
     assert found.pooled is not None and found.pooled.level == 0.005
+
+
+def test_the_base_of_a_track_cannot_be_asked_about(tmp_path: Path) -> None:
+    with open_ledger(tmp_path / "own.sqlite3") as own:
+        first = make_run(tmp_path / "first", drawn(0))
+        with pytest.raises(InputError, match="is the base of track nightly, so nothing can be compared"):
+            gate(own, first)
+        assert gate(own, make_run(tmp_path / "second", drawn(1), position=20_001)).verdict == "pass"
+
+
+def test_a_policy_by_which_no_task_of_the_run_decides_is_not_passed(ledger: Ledger, tmp_path: Path) -> None:
+    nothing = Policy(name="p", tasks={"gone": TaskPolicy(tier="critical", required=False)})
+    found = gate(ledger, night(tmp_path), policy=nothing)
+    assert found.exit_code == 1 and found.reasons == (
+        "no task of the run decides by the policy p: all are advisory",
+    )

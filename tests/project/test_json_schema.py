@@ -75,8 +75,8 @@ def test_the_status_of_a_run_follows_the_schema(runs: tuple[Path, Path]) -> None
 def test_the_json_of_score_files_follows_the_schema(tmp_path: Path) -> None:
     rows = [{"task": "t", "problem_id": "a", "sample_index": 0, "score": None}]
     rows += [{"task": "u", "problem_id": str(i), "sample_index": 0, "score": i % 2} for i in range(5)]
-    path = write_lines(tmp_path / "s", rows)
-    record = compare(path, path, gate=True)
+    path, other = (write_lines(tmp_path / name, rows) for name in "st")
+    record = compare(path, other, gate=True)
     assert record.tasks["u"].mcnemar is not None
     assert problems_of(record, "compare") == []
     assert problems_of(estimate(path), "estimate") == []

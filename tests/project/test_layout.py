@@ -9,7 +9,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "genbench"
-TOP_LEVEL = {"__init__", "__main__", "json_record", "pipeline", "registry", "protocols", "types", "errors"}
+TOP_LEVEL = {
+    "consent",
+    "__init__",
+    "__main__",
+    "json_record",
+    "pipeline",
+    "registry",
+    "protocols",
+    "types",
+    "errors",
+}
 ROOT_FILES = {
     "CHANGELOG.md",
     "CODE_OF_CONDUCT.md",

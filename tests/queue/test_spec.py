@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -104,3 +106,23 @@ def test_the_key_of_a_stored_job_stays() -> None:
         '"overrides": [], "responses": null, "suite": "suite.yaml", "tasks": ["sums"], "track": null}'
     )
     assert spec_of('{"suite": "suite.yaml", "tasks": ["sums"], "limit": 3}').key == spec.key
+
+
+def test_misspelt_tasks_are_refused_with_the_nearest_name_before_anything_is_read(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.yaml"
+    for tasks, told in (
+        ("[gsm8kk]", "suite.yaml:2: task 'gsm8kk': unknown task 'gsm8kk'; did you mean 'gsm8k'?"),
+        ("[{name: a, kind: maths, k: 1, data: {path: x.jsonl}}]", "did you mean 'math'?"),
+    ):
+        suite.write_text(f"models: {{a: {{path: /none}}}}\ntasks: {tasks}\n")
+        with pytest.raises(InputError, match=re.escape(told)):
+            checked_spec(JobSpec(suite=str(suite)))
+
+
+def test_a_suite_without_a_track_has_the_track_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "release.yaml").write_text("models: {a: {path: /none}}\ntasks: [gsm8k]\n")
+    placed = checked_spec(JobSpec(suite=str(tmp_path / "release.yaml")))
+    assert placed.track == "release" and date.fromisoformat(placed.label)
+    assert "--track=release" in placed.spec.arguments("out")
+    other = placed.spec.model_copy(update={"track": "other"})
+    assert checked_spec(other).track == "other"

@@ -11,13 +11,17 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from genbench.service.app import server_config
+
 
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Serve an application. Yield its address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+        config = server_config(app)
+        config.lifespan = "off"
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         until = time.monotonic() + 60

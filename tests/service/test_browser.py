@@ -37,11 +37,12 @@ AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding=
 class Site:
     """A served site and its service."""
 
-    def __init__(self, url: str, service: Service, change: str) -> None:
+    def __init__(self, url: str, service: Service, change: str, uid: str) -> None:
         self.url, self.service = url, service
         self.pages = (
             *("/", "/queue", "/jobs/1", "/watches", "/cost", "/compare", "/login"),
-            *("/tracks/nightly", "/tracks/nightly/runs", "/tracks/nightly/series/gpqa"),
+            *("/runs", "/samples", "/tracks/nightly", "/tracks/nightly/runs", "/tracks/nightly/series/gpqa"),
+            *(f"/runs/{uid}", f"/runs/{uid}/report", f"/runs/{uid}/samples?task=gpqa&problem=p1"),
             f"/tracks/nightly/changes/{change}",
         )
 
@@ -51,13 +52,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = tmp_path_factory.mktemp("site")
     for night in range(12):
         rows = flat(60, 4, 0.8 if night < 10 else 0.3, night)
-        make_run(place / "runs" / f"d{night}", {"gpqa": rows}, position=20_000 + night)
+        make_run(place / "runs" / f"d{night}", {"gpqa": rows}, position=20_000 + night, verdicts=True)
     (place / "suites").mkdir()
     (place / "suites" / "nightly.yaml").write_text(SUITE)
     (place / "suites" / "rows.jsonl").write_text('{"question": "1+1?", "reference": "2"}\n')
     with open_ledger(place / "l.sqlite3") as ledger, open_queue(place / "l.sqlite3") as queue:
         add(ledger, [place / "runs"])
-        change = detect_changes(ledger, "nightly").changes[0].id
+        change = detect_changes(ledger, "nightly").changes[0]
         annotate(ledger, "nightly", 20_005, "note", HOSTILE, by="eve")
         hostile_job(queue, place)
         own = Service(ledger=ledger, queue=queue, runs=place / "runs", suites=suites_in(place / "suites"))
@@ -67,7 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         while not server.started:
             time.sleep(0.02)
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield Site(f"http://127.0.0.1:{port}", own, change)
+        yield Site(f"http://127.0.0.1:{port}", own, change.id, change.first_uid)
         server.should_exit = True
         thread.join()
 
@@ -100,7 +101,7 @@ def test_nothing_of_a_stranger_runs_and_no_request_leaves(browser: Any, site: Si
     for path in site.pages:
         browser.get(site.url + path)
         assert browser.title != "owned"
-        assert browser.find_elements(By.CSS_SELECTOR, "script, img[onerror]") == []
+        assert browser.find_elements(By.CSS_SELECTOR, "script:not([integrity]), img[onerror]") == []
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [
         item["params"]["request"]["url"] for item in messages if item["method"] == "Network.requestWillBeSent"

@@ -28,11 +28,24 @@ def test_a_newcomer_sees_a_drop_that_was_planted_and_a_job_that_waits(tmp_path: 
         (job,) = list_jobs(queue)
         with TestClient(make_app(own), base_url="http://127.0.0.1") as client:
             text = client.get("/").text
-    assert "is there already" in lines[3] and job.label == "quickstart"
+    assert "is there already" in lines[3] and job.track == "quickstart"
     assert nightly.listed.name == demo.NIGHTLY and len(nightly.trend.missing) == 1
     drops = [change for change, _ in nightly.opened if change.direction == "drop"]
-    assert "sim-science" in {change.task for change in drops}
+    assert "arithmetic" in {change.task for change in drops}
     assert all(change.first.label in nightly.trend.tasks[0].points.label[-6:] for change in drops)
-    assert "sim-science fell" in text
+    assert "arithmetic fell" in text
     folder = next((tmp_path / "runs" / demo.NIGHTLY / "night-000").iterdir())
-    assert json.loads((folder / "results.json").read_text())["warnings"] == ["simulated scores"]
+    assert json.loads((folder / "results.json").read_text())["warnings"] == [
+        "simulated: put together from samples that were drawn once"
+    ]
+
+
+def test_packing_a_run_makes_samples_that_the_demo_reads(tmp_path: Path) -> None:
+    pool = demo.read_pool()
+    assert set(pool.tasks) == {"arithmetic", "choice", "code", "instructions"}
+    for task in pool.tasks.values():
+        assert len(task.problems) == len(task.samples[0]) == len(task.samples[1]) == 60
+        base, tuned = (
+            sum(verdict["score"] for problem in model for _, verdict in problem) for model in task.samples
+        )
+        assert base < tuned

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
+import resource
+import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 from starlette.types import Message
+from starlette.websockets import WebSocketDisconnect
 
 from genbench.errors import InputError
 from genbench.service.app import make_api, make_app
 from genbench.service.context import Service
-from genbench.service.middleware import MOST_BODY, POLICY, Guard
+from genbench.service.middleware import MOST_BODY, Guard
 from genbench.service.responses import MEDIA
-from genbench.service.tokens import Caller, add_token, caller_of, list_tokens, revoke_token
+from genbench.service.tokens import COOKIE, Caller, add_token, caller_of, list_tokens, revoke_token
 
 TRACKS, JOBS = "/api/v1/tracks", "/api/v1/jobs"
 
@@ -88,10 +95,69 @@ def test_too_many_requests_in_a_second_wait(service: Service) -> None:
     assert codes == [200, 200, 200, 429]
 
 
-def test_every_response_forbids_scripts_and_sniffing(client: TestClient) -> None:
+def test_who_has_no_token_is_limited_and_who_has_one_behind_the_same_address_is_not(service: Service) -> None:
+    token = add_token(service.queue, "ada", "read", 1)
+    own = replace(service, most_per_second=20)
+    cookie = {"Cookie": f"{COOKIE}={own.sessions.open('ada')}"}
+    with TestClient(make_app(own), base_url="http://localhost") as client:
+        wrong = [client.get(TRACKS, headers=bearer(f"gb_{number}")).status_code for number in range(40)]
+        assert wrong[:20] == [401] * 20 and 429 in wrong[20:]
+        assert client.get(TRACKS, headers=bearer(token)).status_code == 200
+        assert client.get("/", headers=cookie).status_code == 200
+        assert client.get("/", headers={"Cookie": f"{COOKIE}=6164.00"}).status_code in (303, 401, 429)
+
+
+def test_a_web_socket_is_refused_without_a_defect(client: TestClient) -> None:
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/"):
+        pass
+
+
+@pytest.mark.slow
+def test_requests_that_never_end_their_heads_silence_nobody(tmp_path: Path) -> None:
+    """The server has 256 descriptors, and 1,100 clients send half a head each."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "genbench", "serve", "--port", str(port), "--ledger", "l.sqlite3"]
+    limited = ["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", *command]
+    server = subprocess.Popen(limited, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    halves: list[socket.socket] = []
+    try:
+        assert server.stderr is not None and f":{port}/" in server.stderr.readline()
+        url = f"http://127.0.0.1:{port}/api/v1/health"
+        with httpx.Client(transport=httpx.HTTPTransport(retries=10), timeout=60) as patient:
+            patient.get(url)
+        for number in range(1100):
+            half = socket.create_connection(("127.0.0.1", port), timeout=30)
+            half.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX: ")
+            halves.append(half)
+            if number % 100 == 99:
+                assert httpx.get(url, timeout=5).status_code == 200
+        halves[0].settimeout(30)
+        assert halves[0].recv(1) == b""
+    finally:
+        for half in halves:
+            half.close()
+        server.terminate()
+        server.communicate(timeout=60)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_every_response_allows_two_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
+    allowed = set()
+    for name in ("plotly.js", "service.js"):
+        script = client.get(f"/scripts/{name}")
+        assert script.headers["content-type"].startswith("text/javascript")
+        digest = base64.b64encode(hashlib.sha256(script.content).digest()).decode()
+        allowed.add(f"'sha256-{digest}'")
+    assert client.get("/scripts/other.js").status_code == 404
     for path in ("/", TRACKS, "/nothing", "/queue", "/style.css"):
         headers = client.get(path).headers
-        assert headers["content-security-policy"] == POLICY
+        policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
+        assert set(policy["script-src"].split()) == allowed and policy["default-src"] == "'none'"
+        assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
+from genbench.ledger.changes import annotate
 from genbench.ledger.ingest import add
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, job_folder, submit
@@ -30,24 +31,114 @@ def test_an_empty_service_says_how_to_begin(client: TestClient, service: Service
     assert "No worker. Start one with: genbench queue work" in client.get("/queue").text
 
 
-def test_the_page_of_a_track_is_that_of_trend(client: TestClient) -> None:
+def test_the_page_of_a_track_links_what_it_names(client: TestClient) -> None:
     page = client.get("/tracks/nightly")
-    assert page.status_code == 200 and "<svg" in page.text
-    assert "script-src" not in page.headers["content-security-policy"]
-    runs = client.get("/tracks/nightly/runs").text
-    assert runs.count("/runs/") >= 3
+    assert page.status_code == 200 and "<svg" in page.text and '<nav aria-label="Pages">' in page.text
+    assert page.text.count('href="/tracks/nightly/series/math"') >= 2
+    uids = [run["uid"] for run in client.get("/api/v1/runs").json()["items"]]
+    assert all(f'href="/runs/{uid}"' in page.text for uid in uids)
+    assert (
+        "newest 3 of 3 runs" in page.text
+        and "newest 2 of 3 runs" in client.get("/tracks/nightly?points=2").text
+    )
     assert client.get("/tracks/none").status_code == 404
 
 
-def test_a_report_is_served_without_the_rights_of_the_service(client: TestClient, tmp_path: Path) -> None:
+def test_every_run_of_a_long_track_is_on_a_page(client: TestClient, service: Service, tmp_path: Path) -> None:
+    for night in range(105):
+        make_run(tmp_path / "long" / f"n{night}", {"math": flat()}, track="long", position=19_000 + night)
+    add(service.ledger, [tmp_path / "long"])
+    first = client.get("/tracks/long/runs").text
+    assert "1 to 100 of 105 runs" in first and '<a href="/tracks/long/runs?after=100" rel="next">' in first
+    assert "101 to 105 of 105 runs" in client.get("/tracks/long/runs?after=100").text
+
+
+def test_runs_are_found_by_what_is_known_of_them(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    more = make_run(
+        tmp_path / "x", {"math": flat()}, track="other", model="sft_500", created="2025-03-04T05:06:07+0000"
+    )
+    add(service.ledger, [more])
+    annotate(service.ledger, "nightly", 20_001, "engine", "a new driver", by="ada")
+    for query, count in (
+        ({}, 4),
+        ({"model": "sft_"}, 1),
+        ({"model": "_un"}, 0),
+        ({"model": "%"}, 0),
+        ({"model": "TUNED"}, 3),
+        ({"track": "other"}, 1),
+        ({"suite": "none"}, 0),
+        ({"text": "driver nightly"}, 1),
+        ({"text": "driver other"}, 0),
+        ({"since": "2025-03-04", "until": "2025-03-04"}, 1),
+        ({"since": "2025-03-05"}, 3),
+    ):
+        assert len(client.get("/api/v1/runs", params=query).json()["items"]) == count, query
+        shown = client.get("/runs", params=query).text
+        assert shown.count('<td data-l="run">') == count, query
+    assert client.get("/runs", params={"since": "yesterday"}).status_code == 422
+
+
+def test_a_report_is_shown_within_the_frame_and_without_the_rights_of_the_service(
+    client: TestClient, tmp_path: Path
+) -> None:
     uid = client.get("/api/v1/runs").json()["items"][0]["uid"]
-    missing = client.get(f"/runs/{uid}")
+    missing = client.get(f"/runs/{uid}/report.html")
     assert missing.status_code == 410 and "genbench report" in missing.json()["detail"]
+    assert "genbench report" in client.get(f"/runs/{uid}/report").text
+    assert "/report" not in client.get(f"/runs/{uid}").text
     for folder in (tmp_path / "runs").iterdir():
         (folder / "report.html").write_text(HOSTILE)
-    shown = client.get(f"/runs/{uid}")
+    assert f'href="/runs/{uid}/report"' in client.get(f"/runs/{uid}").text
+    framed = client.get(f"/runs/{uid}/report")
+    assert f'src="/runs/{uid}/report.html"' in framed.text and 'sandbox="allow-scripts"' in framed.text
+    shown = client.get(f"/runs/{uid}/report.html")
     assert shown.text == HOSTILE
     assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+
+
+def test_the_models_of_one_command_have_the_report_in_the_folder_above(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    job = tmp_path / "job"
+    for model in ("base", "tuned", "other"):
+        make_run(job / model, {"math": flat()}, track=None, model=model)
+    add(service.ledger, [job])
+    uids = {
+        run["model"]: run["uid"] for run in client.get("/api/v1/runs").json()["items"] if not run["track"]
+    }
+    (job / "report.html").write_text("<th>base</th><th>tuned</th>")
+    for model in ("base", "tuned"):
+        assert "all models of this command" in client.get(f"/runs/{uids[model]}/report").text
+        assert client.get(f"/runs/{uids[model]}/report.html").status_code == 200
+    assert client.get(f"/runs/{uids['other']}/report.html").status_code == 410
+
+
+def test_a_job_links_its_runs_its_track_and_their_report(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    job, _ = submit(service.queue, placed(1), tmp_path / "made", by="ada")
+    for model in ("base", "tuned"):
+        make_run(Path(job.run_dir) / model, {"math": flat()}, track=job.track, model=model)
+    assert f'href="/tracks/{job.track}"' not in client.get("/jobs/1").text
+    add(service.ledger, [tmp_path / "made"])
+    (Path(job.run_dir) / "report.html").write_text("<th>base</th><th>tuned</th>")
+    text = client.get("/jobs/1").text
+    uids = [run["uid"] for run in client.get("/api/v1/runs", params={"track": job.track}).json()["items"]]
+    assert len(uids) == 2 and f'href="/tracks/{job.track}"' in text and 'href="#log"' in text
+    for uid in uids:
+        assert f'href="/runs/{uid}"' in text and f'href="/runs/{uid}/report"' in text
+        assert 'href="/jobs/1"' in client.get(f"/runs/{uid}").text
+
+
+def test_the_queue_shows_older_jobs_on_further_pages(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    for number in range(103):
+        submit(service.queue, placed(number), tmp_path, by="ada")
+    assert 'href="/queue?before=4"' in client.get("/queue").text
+    assert client.get("/queue?before=4").text.count('<td data-l="job"') == 3
 
 
 def hostile_job(queue: Queue, tmp_path: Path) -> None:
@@ -65,7 +156,7 @@ def test_texts_of_strangers_are_shown_and_never_run(
     hostile_job(service.queue, tmp_path)
     for path in ("/", "/queue", "/jobs/1", "/tracks/nightly", "/tracks/nightly/runs"):
         text = client.get(path).text
-        assert "<script" not in text and "\x1b" not in text
+        assert "<script>" not in text and "\x1b" not in text
     assert "&lt;script&gt;" in client.get("/jobs/1").text
 
 

@@ -36,7 +36,7 @@ def test_a_change_says_what_else_changed_and_which_problems_moved(
     assert "What is known" in client.get("/").text
     text = client.get(f"/tracks/fallen/changes/{change['id']}").text
     assert "gpqa fell" in text and "the weights are the same" in text and "<svg" in text
-    assert '<td data-l="problem">p' in text and "Close it" not in text
+    assert '<td data-l="problem"><a href="/runs/' in text and "Close it" not in text
     assert client.get("/tracks/fallen/changes/c-0").status_code == 404
 
 
@@ -49,11 +49,33 @@ def test_a_series_links_its_runs_and_their_comparison(
     assert client.get("/tracks/fallen/series/nope").status_code == 404
 
 
-def test_two_runs_are_compared_by_uid(client: TestClient) -> None:
+def test_two_runs_are_chosen_from_a_list_and_compared(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    dropped(service, tmp_path)
     uids = [run["uid"] for run in client.get("/api/v1/runs").json()["items"]]
-    assert 'name="tuned"' in client.get("/compare").text
+    listed = client.get("/compare").text
+    assert all(listed.count(f'<option value="{uid}">') == 2 for uid in uids)
+    assert client.get("/compare", params={"track": "nightly"}).text.count('<option value="') == 2 * 4 + 1
     missing = client.get("/compare", params={"base": "nope", "tuned": uids[0]})
     assert missing.status_code == 404
+    twice = client.get("/compare", params={"base": uids[0], "tuned": uids[0]})
+    assert twice.status_code == 200 and "one run was chosen twice" in twice.text
+
+
+def test_runs_that_cannot_be_compared_are_shown_with_the_reason(
+    client: TestClient, service: Service, tmp_path: Path
+) -> None:
+    rows = flat(30, 2, 0.5)
+    folders = [
+        make_run(tmp_path / name, {"gpqa": rows}, track=None, verifier=name, verdicts=True)
+        for name in ("one", "two")
+    ]
+    add(service.ledger, folders)
+    base, tuned = (run["uid"] for run in client.get("/api/v1/runs").json()["items"] if run["track"] is None)
+    assert client.get("/api/v1/compare", params={"base": base, "tuned": tuned}).status_code == 409
+    shown = client.get("/compare", params={"base": base, "tuned": tuned})
+    assert shown.status_code == 200 and "verifier" in shown.text
 
 
 def test_runs_are_summed_by_month_and_track(client: TestClient, service: Service) -> None:

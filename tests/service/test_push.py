@@ -10,10 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from genbench.ledger.history import track_history
-from genbench.service.bundle import MOST_BYTES, content_digest_of, pack_run
+from genbench.service.bundle import FILES, MOST_BYTES, content_digest_of, pack_run
 from genbench.service.context import Service
 from genbench.service.tokens import add_token
-from tests.ledger.synthetic import flat, make_run
+from tests.ledger.synthetic import flat, make_run, rewrite
 from tests.ledger.test_bundle import zipped
 
 PUSH = "/api/v1/runs/push"
@@ -47,9 +47,8 @@ def test_a_pushed_run_is_a_point_of_its_track_and_kept_once(
 
 def test_other_contents_of_a_run_need_replace(writer: TestClient, service: Service, folder: Path) -> None:
     status, record = push(writer, pack_run(folder))
-    files = {name: (folder / name).read_bytes() for name in ("manifest.json", "sums.json")}
-    results = json.loads((folder / "results.json").read_text())
-    again = zipped(files | {"results.json": json.dumps(results, indent=3).encode()})
+    rewrite(folder, results=lambda record: record.update(warnings=["another"]))
+    again = zipped({name: (folder / name).read_bytes() for name in FILES})
     refused, told = push(writer, again)
     assert refused == 409 and "other contents" in told["detail"]
     assert push(writer, again, replace=True) == (200, record | {"outcome": "replaced"})

@@ -13,6 +13,15 @@ def test_a_cookie_says_whose_session_it_is_and_ends_with_its_process() -> None:
     assert Sessions().name_of(cookie) is None
 
 
+def test_a_session_that_was_ended_is_worthless_also_for_who_has_a_copy() -> None:
+    sessions = Sessions()
+    first, second = (f"{COOKIE}={sessions.open('ada')}" for _ in range(2))
+    sessions.close(first)
+    sessions.close("nonsense")
+    assert sessions.name_of(first) is None
+    assert sessions.name_of(second) == "ada"
+
+
 @each_row(
     "value", ["", "x", "6164.", "6164.00", "616400", '"6164.é"', '"zz.é"', "6164003939.ff", ".", "é" * 9]
 )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+import datetime
+import random
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel
 from starlette.testclient import TestClient
 
@@ -149,3 +155,131 @@ def test_the_suites_own_mistakes_are_told_without_paths_of_the_service(submitter
         assert submitter.post(JOBS, json={"suite": name, "suite_text": SUITE}).status_code == 422
     for text in ("- a list", "a: &x [*x]", "a: {", "models: 3\ntasks: {}"):
         assert submitter.post(JOBS, json={"suite": "mine", "suite_text": text}).status_code == 422
+
+
+def places(node: Any, loc: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the place of every value of a suite."""
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield (*loc, key)
+        yield from places(value, (*loc, key))
+
+
+def hostile_suite(canary: Path, choose: random.Random) -> str:
+    """Return a suite with one to three values or keys that mean to read files or run code of the service."""
+    tree: Any = yaml.safe_load(SUITE)
+    up = "../" * 12
+    values: list[Any] = [
+        *(
+            str(canary / "rows.jsonl"),
+            str(canary),
+            f"{up}{canary}",
+            f"~/..{canary}",
+            f"file://{canary}/rows.jsonl",
+        ),
+        *(
+            "canary_module:f",
+            "canary_module",
+            "os:system",
+            "shipped:../../x",
+            "shipped:data/../../../etc/passwd",
+        ),
+        *(
+            "imported:x.lock.json",
+            "http://127.0.0.1:9/v1",
+            "page.yaml",
+            "\0",
+            "x" * 5000,
+            "\udc80",
+            "ORG/NAME",
+        ),
+        *(
+            None,
+            True,
+            -1,
+            10**40,
+            1e999,
+            [],
+            {},
+            [[]],
+            {"a": 1},
+            {1: 2},
+            {None: 0},
+            [str(canary)],
+            [{}],
+            ["x"] * 400,
+        ),
+        *(
+            {"path": str(canary / "rows.jsonl")},
+            {"use": ["exact"]},
+            {"use": "canary_module:f"},
+            datetime.date.today(),
+        ),
+        *(
+            {"hub": {"repo": str(canary)}},
+            {"hub": {"repo": f"a/{up}"}},
+            {"judge": str(canary / "rows.jsonl")},
+        ),
+    ]
+    keys: list[Any] = [key for block in KEYS.values() for key in f"{block.allowed} {block.refused}".split()]
+    keys += [
+        "python",
+        "definitions",
+        "functions",
+        "data_dir",
+        "base_url",
+        "unsafe_local_exec",
+        1,
+        None,
+        "worker_cls",
+    ]
+    for _ in range(choose.randint(1, 3)):
+        *within, last = choose.choice([*places(tree)])
+        node = tree
+        for key in within:
+            node = node[key]
+        if isinstance(node, dict) and choose.random() < 0.6:
+            last = choose.choice(keys)
+        node[last] = copy.deepcopy(choose.choice(values))
+    return str(yaml.safe_dump(tree, allow_unicode=False))
+
+
+@pytest.mark.slow
+def test_no_submitted_suite_reads_a_file_imports_a_module_or_breaks_the_service(
+    open_service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary = tmp_path / "canary"
+    canary.mkdir()
+    (canary / "rows.jsonl").write_text('{"q": "?", "a": "1"}\n')
+    (canary / "canary_module.py").write_text("f = 1\n")
+    monkeypatch.syspath_prepend(str(canary))
+    monkeypatch.chdir(canary)
+    touched: list[str] = []
+    posting = True
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        told = str(arguments[:1])
+        reads = event in ("open", "import") and ("canary" in told or "etc/passwd" in told)
+        if posting and (reads or event in ("subprocess.Popen", "socket.connect")):
+            touched.append(f"{event} {told}")
+
+    sys.addaudithook(watch)
+    token = add_token(open_service.queue, "ci", "submit", 1)
+    own = replace(open_service, most_per_second=10**6)
+    with TestClient(make_app(own), base_url="http://127.0.0.1:8321", raise_server_exceptions=False) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        codes: collections.Counter[int] = collections.Counter()
+        for seed in range(500):
+            text = hostile_suite(canary, random.Random(seed))
+            answer = client.post(JOBS, json={"suite": "mine", "suite_text": text, "night": "2026-11-20"})
+            codes[answer.status_code] += 1
+            assert answer.status_code in (200, 201, 422, 429), (seed, answer.text, text)
+            if answer.status_code < 300:
+                kept = yaml.safe_load(text)
+                for task in kept["tasks"]:
+                    named = {} if isinstance(task, str) else {**task, "prompt": None, "system": None}
+                    assert "/canary" not in str(named) and "canary_module:" not in str(named), (seed, text)
+    posting = False
+    assert touched == []
+    assert codes[422] > 300 and codes[201] > 10, codes
+    assert "canary_module" not in sys.modules

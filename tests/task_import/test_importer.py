@@ -33,6 +33,17 @@ def test_a_group_is_imported_and_what_cannot_be_is_named(imported: ImportRecord,
     assert suite_text(imported.imported[:1], None).endswith('- {task: "imported:sums.lock.json"}\n')
 
 
+def test_a_definition_whose_name_is_a_path_is_refused(
+    definitions: Path, mirror: Path, tmp_path: Path
+) -> None:
+    text = (definitions / "sums" / "sums.yaml").read_text(encoding="utf-8")
+    hostile = definitions / "sums" / "hostile.yaml"
+    hostile.write_text(text.replace("task: sums", "task: ../../x"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"\.\./\.\./x: its name becomes a folder"):
+        import_tasks(str(hostile), ImportOptions(tmp_path / "out", mirror, definitions, generate=True))
+    assert not (tmp_path.parent / "x.rows.jsonl").exists()
+
+
 def test_the_lock_says_where_each_part_came_from(imported: ImportRecord) -> None:
     lock = read_lock(Path(imported.imported[0].lock))
     assert lock.origin.files == ("sums/sums.yaml", "sums/_template_yaml")

@@ -31,15 +31,11 @@ RIGHT_ONLY_THERE = {
         *{("3560", LLAMA), ("3560", PHI), ("3819", PHI), ("8360", QWEN)},
         *{("10724", MISTRAL), ("11388", MISTRAL), ("11454", PHI)},
     },
-    "the answer is taken back later": {("76", QWEN)},
-    "genbench misses the statement": {("1364", PHI), ("2317", LLAMA)},
+    "a later answer replaces it": {("76", QWEN)},
+    "the answer is that none of the options is right": {("205", PHI)},
 }
 RIGHT_ONLY_HERE = {
     "the answer gives the option's text instead of its letter": {("8193", PHI), ("10767", QWEN)},
-    "genbench reads a statement that the answer does not make": {
-        *{("1962", QWEN), ("4990", QWEN), ("6342", QWEN), ("10749", QWEN)},
-        *{("11127", MISTRAL), ("11222", MISTRAL)},
-    },
 }
 
 

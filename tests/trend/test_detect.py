@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from genbench.errors import InputError
-from genbench.ledger.changes import close_change
-from genbench.ledger.database import Ledger
+from genbench.ledger.changes import close_change, pin_base, set_track
+from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.notes import Change
+from genbench.queue.database import open_queue
+from genbench.service.app import make_app
+from genbench.service.context import Service
 from genbench.stats.tracks.changepoints import alarm_threshold
 from genbench.trend.compose import trend
 from genbench.trend.detect import aligned_series, detect_changes, first_unsearched
 from genbench.trend.rules import alarm_tasks, watched_series
+from tests.ledger.postgres import postgres_server
+from tests.table import each_row
 from tests.trend.tracks import FIRST, filled, night, opened
 
 NIGHTS = 18
@@ -177,3 +185,147 @@ def test_a_closed_change_is_not_closed_twice(own: tuple[Ledger, Path]) -> None:
     close_change(own[0], "nightly", name, "dismissed", by="ada", note="why")
     with pytest.raises(InputError, match="is dismissed already"):
         close_change(own[0], "nightly", name, "explained", by="ada", note="why")
+
+
+def shown(ledger: Ledger) -> Any:
+    """The record of the track without the times at which it was made."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items() if key not in ("at", "ledger")}
+        return [plain(item) for item in value] if isinstance(value, list) else value
+
+    return plain(trend(ledger, "nightly").to_json())
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Compare two records. Floats may differ by rounding, because PostgreSQL sums in another order."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_equal(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for left, right in zip(one, other, strict=True):
+            assert_equal(left, right)
+    else:
+        assert one == (pytest.approx(other, abs=1e-6) if isinstance(one, float) else other)
+
+
+FALLS = np.zeros(90)
+FALLS[25:32], FALLS[60:] = 0.6, 0.45
+
+
+@pytest.fixture(scope="module")
+def ninety(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Any]:
+    """Ninety nights with a drop that is mended and one that lasts, and their trend in the right order."""
+    folder = tmp_path_factory.mktemp("ninety")
+    nights = [night(folder, number, FALLS) for number in range(90)]
+    with opened(folder) as ledger:
+        for path in nights:
+            add(ledger, [path])
+            detect_changes(ledger, "nightly")
+        wanted = shown(ledger)
+    states = {(change["task"], change["state"]) for change in wanted["changes"]}
+    assert states == {(task, state) for task in (None, "gpqa", "aime") for state in ("open", "recovered")}
+    return nights, wanted
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with postgres_server() as found:
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_ninety_nights_in_any_order_give_the_trend_of_the_right_order(
+    tmp_path: Path, ninety: tuple[list[Path], Any], database: str, request: pytest.FixtureRequest
+) -> None:
+    nights, wanted = ninety
+    place = request.getfixturevalue("url") if database == "postgresql" else tmp_path / "l.sqlite3"
+    rng = random.Random(database)
+    order = rng.sample(nights, len(nights))
+    with open_ledger(place, tmp_path / "notes.jsonl") as ledger, open_queue(tmp_path / "q.sqlite3") as queue:
+        service = Service(ledger=ledger, queue=queue, runs=tmp_path, suites={}, roots=())
+        with TestClient(make_app(service), base_url="http://127.0.0.1:8321") as client:
+            for number, path in enumerate(order):
+                assert [item.outcome for item in add(ledger, [path])] == ["added"]
+                if rng.random() < 0.15:
+                    trend(ledger, "nightly")
+                if number % 15 == 14:
+                    for page in ("/", "/tracks/nightly", "/tracks/nightly/series/aime"):
+                        assert client.get(page).status_code == 200
+            assert_equal(shown(ledger), wanted)
+            for change in wanted["changes"]:
+                assert client.get(f"/tracks/nightly/changes/{change['id']}").status_code == 200
+        rebuild(ledger)
+        assert_equal(shown(ledger), wanted)
+
+
+def test_a_night_that_is_filled_in_while_a_change_is_open_moves_the_change(tmp_path: Path) -> None:
+    missing = DROP
+    with opened(tmp_path) as ledger:
+        nights = [night(tmp_path, number, LOSSES) for number in range(NIGHTS)]
+        add(ledger, [path for number, path in enumerate(nights) if number != missing])
+        before = by_task(detect_changes(ledger, "nightly").changes)
+        add(ledger, [nights[missing]])
+        found = by_task(detect_changes(ledger, "nightly").changes)
+        assert {change.state for change in found.values()} == {"open"} and found.keys() == before.keys()
+        assert all(found[task].found_position < before[task].found_position for task in found)
+        rebuild(ledger)
+        assert by_task(detect_changes(ledger, "nightly").changes) == found
+
+
+def test_a_night_that_is_drawn_again_while_its_change_is_open_stops_nothing(
+    own: tuple[Ledger, Path],
+) -> None:
+    ledger, folder = own
+    (change, *_) = detect_changes(ledger, "nightly").changes
+    found_at = change.found_position - FIRST
+    for copy, number in enumerate((found_at, found_at, found_at - 1)):
+        (folder / f"again-{copy}").mkdir()
+        add(ledger, [night(folder / f"again-{copy}", number, LOSSES, created="2026-01-01T12:00:00+0000")])
+        states = {found.state for found in detect_changes(ledger, "nightly").changes}
+        assert states == {"open"}
+    assert trend(ledger, "nightly").runs == 14 + 3
+
+
+def test_another_budget_and_a_rebuild_search_the_track_by_the_new_budget(own: tuple[Ledger, Path]) -> None:
+    ledger, _ = own
+    for alarms in (50.0, 0.001, 1.0):
+        set_track(ledger, "nightly", alarms_per_year=alarms)
+        rebuild(ledger)
+        changes = detect_changes(ledger, "nightly").changes
+        assert {change.threshold for change in changes} == {alarm_threshold(3, alarms)}
+
+
+@each_row("state", ["explained", "dismissed"])
+def test_what_a_person_said_about_a_change_outlives_a_night_that_is_filled_in(
+    tmp_path_factory: pytest.TempPathFactory, state: Any
+) -> None:
+    folder, missing = tmp_path_factory.mktemp("said"), DROP
+    with opened(folder) as ledger:
+        nights = [night(folder, number, LOSSES) for number in range(NIGHTS)]
+        add(ledger, [path for number, path in enumerate(nights) if number != missing])
+        for change in detect_changes(ledger, "nightly").changes:
+            close_change(ledger, "nightly", change.id, state, by="ada", note="intended")
+        before = detect_changes(ledger, "nightly").changes
+        add(ledger, [nights[missing]])
+        assert detect_changes(ledger, "nightly").changes == before
+        rebuild(ledger)
+        assert detect_changes(ledger, "nightly").changes == before
+
+
+def test_an_earlier_night_becomes_the_base_unless_a_person_chose_one(tmp_path: Path) -> None:
+    nights = [night(tmp_path, number, np.zeros(4)) for number in range(4)]
+    with opened(tmp_path) as ledger:
+        for path in reversed(nights[1:]):
+            add(ledger, [path])
+        base = track_history(ledger, "nightly").base
+        assert base is not None and base.position == FIRST + 1
+        pin_base(ledger, "nightly", track_history(ledger, "nightly").points[-1].uid, "steady", by="ada")
+        add(ledger, [nights[0]])
+        base = track_history(ledger, "nightly").base
+        assert base is not None and base.position == FIRST + 3

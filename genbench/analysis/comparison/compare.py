@@ -140,7 +140,7 @@ def compare(
         recheck: verify a sample of the stored answers again, as the command does. See `genbench.AnswerCheck`.
 
     Raises:
-        InputError: a side or an option cannot be used.
+        InputError: a side or an option cannot be used, or the gate is asked about a run and itself.
         NotComparableError: the sides differ in what must be equal.
     """
     if strict and not gate:
@@ -157,10 +157,15 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     """Compare two opened sides, by default without a gate.
 
     Raises:
-        InputError: a side or an option cannot be used.
+        InputError: a side or an option cannot be used, or the gate is asked about a run and itself.
         NotComparableError: the sides differ in what must be equal.
     """
     options = options or CompareOptions()
+    if options.gate and is_one_run(base, tuned):
+        raise InputError(
+            f"{base.path} and {tuned.path} are one run: nothing changed between a run and itself, so no gate "
+            "can decide; name the run that tuned is compared with as BASE"
+        )
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
@@ -171,6 +176,13 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     record = _comparison(pairing, decisions, options)
     notes = (*record.notes, *recheck_notes(rechecked))
     return record.model_copy(update={"rechecked": rechecked, "notes": notes})
+
+
+def is_one_run(base: Side, tuned: Side) -> bool:
+    """Return whether both sides are one run (also a copy of its folder), or one score file."""
+    if base.manifest is not None and tuned.manifest is not None:
+        return base.manifest.run_uid == tuned.manifest.run_uid
+    return Path(base.path).resolve() == Path(tuned.path).resolve()
 
 
 def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> Comparison:
@@ -184,7 +196,7 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
         tasks=with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks),
         suite=_suite(gate, found.found),
         allowed=tuple(map(str, pairing.allowed)),
-        warnings=(*comparison_warnings(pairing, found.found), *found.warnings),
+        warnings=(*_same_run_words(pairing), *comparison_warnings(pairing, found.found), *found.warnings),
         circumstances=tuple(map(str, pairing.circumstances)),
         notes=(*comparison_notes(pairing), *found.notes),
         gate=options.gate,
@@ -192,6 +204,12 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
         exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,
         **extra,
     )
+
+
+def _same_run_words(pairing: Pairing) -> list[str]:
+    if not is_one_run(pairing.base, pairing.tuned):
+        return []
+    return ["both sides are one run: every difference is zero, and tells nothing"]
 
 
 def _suite(decision: Gate, found: Mapping[str, Paired]) -> SuiteVerdict:

@@ -134,6 +134,12 @@ class Results(JsonRecord):
     sums: str | None = Field(
         default=None, description="sha256 of sums.json, written with this file; absent in older runs"
     )
+    manifest: str | None = Field(
+        default=None, description="sha256 of manifest.json, written before; absent in older runs"
+    )
+    digest: str | None = Field(
+        default=None, description="sha256 of this file with 64 zeros in this place; absent in older runs"
+    )
     adaptive: AdaptiveResults | None = Field(
         default=None, description="looks of an adaptive run; absent if all samples were drawn"
     )

@@ -4,13 +4,17 @@ JavaScript.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from genbench.reports.numbers import interval, signed
+from genbench.reports.numbers import interval, points, signed
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.table import PAGE, Column, Table
 from genbench.reports.trend.text import (
@@ -24,7 +28,7 @@ from genbench.reports.trend.text import (
 )
 from genbench.safetext.printable import printable
 from genbench.store.json_files import replace
-from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns
+from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns, TrendTask
 from genbench.trend.sentence import change_words
 
 WIDTH, HEIGHT = 560, 190
@@ -89,6 +93,68 @@ def trend_chart(name: str, columns: TrendColumns, changes: Sequence[TrendChange]
         + "".join(parts)
         + "</svg>"
     )
+
+
+def plot_data(columns: TrendColumns, changes: Sequence[TrendChange], *, kind: str, is_small: bool) -> str:
+    """Return as JSON what the script of a page draws instead of `trend_chart`. Scores are fractions of 1.
+
+    Args:
+        kind: night or step, of the track.
+        is_small: whether the chart is one of many.
+    """
+    differs = is_shown_by_difference(columns)
+    prefix = "difference" if differs else ""
+    value = columns.difference if differs else columns.value
+    bounds = {
+        name: getattr(
+            columns, f"{prefix}_{name}" if differs else {"low": "ci_low", "high": "ci_high"}.get(name, name)
+        )
+        for name in ("low", "high", "rerun_low", "rerun_high")
+    }
+    places = columns.label if kind == "night" else columns.position
+    by_uid = dict(zip(columns.uid, places, strict=True))
+    data = {
+        "x": places,
+        "value": value,
+        **bounds,
+        "epoch": columns.epoch,
+        "uid": columns.uid,
+        "text": [
+            _point_words(columns, value, bounds, row, differs=differs) for row in range(len(columns.uid))
+        ],
+        "changes": [
+            {
+                "x": by_uid[change.first.uid],
+                "direction": change.direction,
+                "is_open": change.state == "open",
+                "label": f"{100 * change.size:+.1f}",
+            }
+            for change in changes
+            if change.first.uid in by_uid
+        ],
+        "is_dates": kind == "night",
+        "is_small": is_small,
+        "title": "to the base" if differs else "score",
+    }
+    return json.dumps(data)
+
+
+def _point_words(
+    columns: TrendColumns, value: Numbers, bounds: Mapping[str, Numbers], row: int, *, differs: bool
+) -> str:
+    """Return what a point says when it is pointed at, as lines of the script's own markup."""
+    number = value[row]
+    if number is None:
+        return ""
+    shown = signed(number) if differs else points(number)
+    lines = [f"{columns.label[row]}: {shown}"]
+    for words, low, high in (("re-run", "rerun_low", "rerun_high"), ("new questions", "low", "high")):
+        pair = bounds[low][row], bounds[high][row]
+        if pair[0] is not None and pair[1] is not None:
+            lines.append(f"{words} {interval((pair[0], pair[1]))}")
+    if differs:
+        lines.append(f"score {points(columns.value[row])}")
+    return "<br>".join(lines)
 
 
 def _frame(columns: TrendColumns, lines: Sequence[Numbers]) -> _Frame:
@@ -212,27 +278,85 @@ CHANGES = Table[TrendChange](
 )
 
 
-def trend_page(trend: Trend) -> str:
-    """Return the page of a track as HTML."""
-    environment = page_environment()
-    css = template_source(environment, "report.css") + template_source(environment, "trend.css")
-    return environment.get_template("trend.html.j2").render(
-        trend=trend,
-        css=Markup(css),
-        charts={
+@dataclass(frozen=True, slots=True)
+class TrackLinks:
+    """The addresses of what a track's page names, on the pages of a service."""
+
+    track: str
+
+    def series(self, task: str) -> str:
+        """Return the address of one task."""
+        return f"/tracks/{quote(self.track, safe='')}/series/{quote(task, safe='')}"
+
+    def change(self, change: TrendChange) -> str:
+        """Return the address of a change."""
+        return f"/tracks/{quote(self.track, safe='')}/changes/{quote(change.id, safe='')}"
+
+    @staticmethod
+    def run(uid: str) -> str:
+        """Return the address of a run."""
+        return f"/runs/{quote(uid, safe='')}"
+
+    def changes(self) -> Table[TrendChange]:
+        """Return the table of changes, with each change and its first run linked."""
+        pages: dict[str, Callable[[TrendChange], object]] = {
+            "task": lambda change: linked(self.change(change), change.task or "all gating tasks"),
+            "since": lambda change: linked(self.run(change.first.uid), change.first.label),
+        }
+        return Table(*(replace_field(own, page=pages.get(own.head, own.page)) for own in CHANGES.columns))
+
+    def tasks(self) -> Table[TrendTask]:
+        """Return the table of tasks, with each task linked to its series."""
+        pages: dict[str, Callable[[TrendTask], object]] = {
+            "task": lambda task: linked(self.series(task.task), task.task)
+        }
+        return Table(*(replace_field(own, page=pages.get(own.head, own.page)) for own in TASKS.columns))
+
+
+def linked(address: str, text: str) -> Markup:
+    """Return a link."""
+    return Markup('<a href="{}">{}</a>').format(address, printable(text))
+
+
+def trend_values(trend: Trend, links: TrackLinks | None = None) -> dict[str, Any]:
+    """Return what the templates of a track's page are filled with.
+
+    Args:
+        links: the pages of a service, None for a page that has no others.
+    """
+    return {
+        "trend": trend,
+        "charts": {
             task.task: trend_chart(
                 task.task, task.points, [change for change in trend.changes if change.task == task.task]
             )
             for task in trend.tasks
         },
-        words=change_words,
-        evidence=evidence_words,
-        best_words=best_words,
-        budget=budget_words(trend.budget),
-        house=house_words(trend),
-        change_table=CHANGES,
-        task_table=TASKS,
-    )
+        "plots": {
+            task.task: plot_data(
+                task.points,
+                [change for change in trend.changes if change.task == task.task],
+                kind=trend.kind,
+                is_small=True,
+            )
+            for task in (trend.tasks if links else ())
+        },
+        "links": links,
+        "words": change_words,
+        "evidence": evidence_words,
+        "best_words": best_words,
+        "budget": budget_words(trend.budget),
+        "house": house_words(trend),
+        "change_table": links.changes() if links else CHANGES,
+        "task_table": links.tasks() if links else TASKS,
+    }
+
+
+def trend_page(trend: Trend) -> str:
+    """Return the page of a track as HTML."""
+    environment = page_environment()
+    css = template_source(environment, "report.css") + template_source(environment, "trend.css")
+    return environment.get_template("trend.html.j2").render(css=Markup(css), **trend_values(trend))
 
 
 def write_trend_page(trend: Trend, path: Path) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from genbench import registry
+from genbench.consent import allow_code
 from genbench.errors import ConfigError, InputError, RunFolderError, nearest
 from genbench.judges.spec import judge_path, validated_judge
 from genbench.store.folder import RunFolder
@@ -118,7 +119,7 @@ def lacking_trust(
     trusted: Collection[Kind],
     tasks: Collection[str] | None = None,
 ) -> list[Request]:
-    """Return what a stored run asks for and the user has not allowed.
+    """Return what a stored run asks for and the user has not allowed. If that is nothing, its code may load.
 
     Args:
         tasks: only what these tasks ask for. None: what all tasks of the run ask for.
@@ -129,7 +130,10 @@ def lacking_trust(
     names = manifest.tasks if tasks is None else tasks
     found = requests_of(stored, manifest, data_dir, trusted, names)
     own = is_sealed(stored, manifest)
-    return [item for item in found if item.kind not in trusted and (item.is_always_asked or not own)]
+    lacking = [item for item in found if item.kind not in trusted and (item.is_always_asked or not own)]
+    if not lacking and any(item.kind == "code" for item in found):
+        allow_code(Path(manifest.suite.path).resolve().parent)  # by --trust-run code, or by the run itself
+    return lacking
 
 
 def take_seal(source: RunFolder, manifest: Manifest, target: RunFolder) -> None:

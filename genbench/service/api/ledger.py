@@ -16,6 +16,8 @@ from genbench.service.context import require, service
 from genbench.service.queries import (
     Name,
     RunJson,
+    RunSearch,
+    found_change,
     read_runs,
     require_change,
     require_track,
@@ -126,13 +128,18 @@ def patch_change(request: Request, track: Name, change: Name, body: SettleReques
     with refused_as(ConflictError):
         close_change(own.ledger, track, change, body.state, by=who, note=body.note)
     record = compose(read_track(own.ledger, track, 2), points=2)
-    return next(item for item in record.changes if item.id == change)
+    return found_change(record.changes, change)
 
 
 @router.get("/runs")
-def get_runs(
+def get_runs(  # noqa: PLR0917 - FastAPI passes them by name
     request: Request,
+    text: Annotated[str, Query(max_length=200, description="words of names, reasons and remarks")] = "",
+    model: Annotated[str, Query(max_length=100, description="a part of the model's name")] = "",
     track: Annotated[str | None, Query(max_length=100, description="only this track")] = None,
+    suite: Annotated[str, Query(max_length=100, description="only this suite")] = "",
+    since: Annotated[str, Query(max_length=10, description="made on this date or later")] = "",
+    until: Annotated[str, Query(max_length=10, description="made on this date or before")] = "",
     limit: Annotated[int, Query(ge=1, le=200, description="runs of a page")] = 50,
     after: Annotated[int, Query(ge=0, le=1 << 31, description="`next` of the page before")] = 0,
 ) -> RunPage:
@@ -140,7 +147,8 @@ def get_runs(
     own = service(request)
     if track is not None:
         require_track(own.ledger, track)
-    found = read_runs(own.ledger, track, after, limit + 1)
+    wanted = RunSearch(text, model, track or "", suite, since, until)
+    found = read_runs(own.ledger, wanted, after, limit + 1)
     return RunPage(items=found[:limit], next=after + limit if len(found) > limit else None)
 
 

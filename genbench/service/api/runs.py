@@ -232,7 +232,9 @@ def _settle(own: Service, made: Path, target: Path, facts: RunFacts, who: str, *
         shutil.rmtree(target)
         if old.exists():
             old.rename(target)
-        raise ConflictError(found.detail)
+        raise ConflictError(
+            found.detail.replace(f"{target}", "the bundle").replace(f"{own.runs.resolve()}/", "")
+        )
     shutil.rmtree(old, ignore_errors=True)
     if outcome != "unchanged" and facts.track is not None:
         detect_changes(own.ledger, facts.track.name)

@@ -14,17 +14,32 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy import func, select
 
-from genbench.analysis.comparison.compare import compare
+from genbench.analysis.comparison.compare import Comparison, compare
+from genbench.errors import InputError, NotComparableError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
-from genbench.ledger.differences import compare_scores
+from genbench.ledger.differences import StoredScoresComparison, compare_scores
 from genbench.ledger.history import Epoch, Night, TrackHistory, track_history
+from genbench.ledger.listing import ListedRun
 from genbench.ledger.vectors import problem_means
 from genbench.reports.explanations import headline
-from genbench.reports.trend.page import trend_chart
+from genbench.reports.trend.page import plot_data, trend_chart
 from genbench.reports.trend.text import evidence_words
 from genbench.service.context import service
-from genbench.service.queries import Name, has_verdicts, require_change, run_folder
+from genbench.service.queries import (
+    MOST_POINTS,
+    Name,
+    RunSearch,
+    count_runs,
+    folder_of,
+    found_change,
+    has_verdicts,
+    known_values,
+    point_choices,
+    read_run,
+    read_runs,
+    require_change,
+)
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats
 from genbench.trend.record import TrendChange
@@ -152,16 +167,18 @@ def cost_lines(ledger: Ledger, months: int = 12) -> list[CostLine]:
 
 
 router = APIRouter()
-_POINTS = 120
+_POINTS, _OFFERED = 120, 500
 Uid = Annotated[str, Query(max_length=100, description="uid of a run")]
 
 
 @router.get("/tracks/{track}/series/{task}")
-def series_page(request: Request, track: Name, task: Name) -> HTMLResponse:
+def series_page(
+    request: Request, track: Name, task: Name, points: Annotated[int, Query(ge=2, le=MOST_POINTS)] = _POINTS
+) -> HTMLResponse:
     """Return the page of one task of a track: its chart, its changes and its newest runs."""
     own = service(request)
     with refused_as(NotFoundError):
-        trend = own.trends.task(own.ledger, track, task, _POINTS)
+        trend = own.trends.task(own.ledger, track, task, points)
     (found,) = trend.tasks
     changes = [change for change in trend.changes if change.task == task]
     return page(
@@ -170,7 +187,9 @@ def series_page(request: Request, track: Name, task: Name) -> HTMLResponse:
         trend=trend,
         task=found,
         chart=trend_chart(task, found.points, changes),
+        plot=plot_data(found.points, changes, kind=trend.kind, is_small=False),
         changes=[(change, change_words(change)) for change in changes],
+        choices=point_choices(trend.runs, points),
     )
 
 
@@ -180,7 +199,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
     own = service(request)
     require_change(own.ledger, track, change)
     trend = own.trends.trend(own.ledger, track, _POINTS)
-    found = next(item for item in trend.changes if item.id == change)
+    found = found_change(trend.changes, change)
     shown = next((item for item in trend.tasks if item.task == found.task), None)
     return page(
         request,
@@ -190,28 +209,64 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
         words=change_words(found),
         evidence=evidence_words(found),
         chart="" if shown is None else trend_chart(shown.task, shown.points, [found]),
+        plot="" if shown is None else plot_data(shown.points, [found], kind=trend.kind, is_small=False),
         suspects=find_suspects(own.ledger, track, found),
     )
 
 
 @router.get("/compare")
-def compare_page(request: Request, base: Uid = "", tuned: Uid = "") -> HTMLResponse:
+def compare_page(
+    request: Request, base: Uid = "", tuned: Uid = "", track: Annotated[str, Query(max_length=200)] = ""
+) -> HTMLResponse:
     """Return the page of two runs side by side, paired by problem.
 
-    Runs whose samples are not kept, or were pushed without them, are compared by the ledger's scores.
+    Runs whose samples are not kept, or were pushed without them, are compared by the ledger's scores. If two
+    runs cannot be compared, the page says why.
     """
     ledger = service(request).ledger
-    record = kept = sentence = None
+    chosen = {uid: read_run(ledger, uid) for uid in (base, tuned) if uid}
+    record = kept = sentence = refused = None
     if base and tuned:
-        folders = [run_folder(ledger, uid) for uid in (base, tuned)]
-        if all(map(has_verdicts, folders)):
-            record = compare(*folders)
-            sentence = headline(record)
-        else:
-            kept = compare_scores(ledger, base, tuned)
+        try:
+            record, kept = _compared(ledger, chosen[base], chosen[tuned])
+            sentence = None if record is None else headline(record)
+        except (NotComparableError, InputError) as error:
+            refused = str(error)
+    track = track or next((run.track for run in chosen.values() if run.track), "")
+    wanted = RunSearch(track=track)
     return page(
-        request, "compare.html.j2", base=base, tuned=tuned, record=record, sentence=sentence, kept=kept
+        request,
+        "compare.html.j2",
+        base=base,
+        tuned=tuned,
+        chosen=chosen,
+        record=record,
+        sentence=sentence,
+        kept=kept,
+        refused=refused,
+        track=track,
+        tracks=known_values(ledger, tables.track.c.name),
+        offered=read_runs(ledger, wanted, 0, _OFFERED),
+        count=count_runs(ledger, wanted),
     )
+
+
+def _compared(
+    ledger: Ledger, base: ListedRun, tuned: ListedRun
+) -> tuple[Comparison | None, StoredScoresComparison | None]:
+    """Return the comparison of two runs by their verdicts, or by the ledger's scores if those are not kept.
+
+    Raises:
+        NotComparableError: they differ in what must be equal.
+        InputError: one run is given twice, or one is not finished.
+    """
+    if base.uid == tuned.uid:
+        raise InputError("one run was chosen twice; choose two")
+    folders = [folder_of(run) for run in (base, tuned)]
+    found = [folder for folder in folders if folder is not None and has_verdicts(folder)]
+    if len(found) == 2:
+        return compare(*found), None
+    return None, compare_scores(ledger, base.uid, tuned.uid)
 
 
 @router.get("/cost")

@@ -81,6 +81,7 @@ async def post_login(request: Request) -> Response:
 async def post_logout(request: Request) -> Response:
     """End the session of this browser."""
     await checked_form(request, "read")
+    service(request).sessions.close(request.headers.get("cookie", ""))
     answer = _back("/login")
     answer.delete_cookie(COOKIE, path="/", secure=True, httponly=True, samesite="strict")
     return answer

@@ -6,27 +6,53 @@ changes, missing nights and the queue.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
+from genbench.errors import GenbenchError
 from genbench.ledger.listing import ListedTrack, list_ledger
 from genbench.queue.jobs import count_jobs, get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.queue.messages import Message, list_messages
-from genbench.queue.records import Job
+from genbench.queue.records import LIVE, Job
 from genbench.queue.schedules import list_schedules
-from genbench.reports.trend.page import trend_page
+from genbench.reports.browse import newest_samples
+from genbench.reports.trend.page import TrackLinks, trend_values
 from genbench.reports.trend.text import sparkline
 from genbench.service.api.jobs import Number
 from genbench.service.context import Service, service
-from genbench.service.queries import Name, read_runs, require_track, run_folder
-from genbench.service.responses import GoneError, NotFoundError, page, refused_as, style_sheet
+from genbench.service.queries import (
+    MOST_POINTS,
+    Name,
+    RunSearch,
+    count_runs,
+    point_choices,
+    read_runs,
+    report_of,
+    require_track,
+    runs_below,
+)
+from genbench.service.responses import (
+    NotFoundError,
+    compressed_script,
+    page,
+    page_scripts,
+    refused_as,
+    style_sheet,
+)
+from genbench.store.stored_run import StoredRun
 from genbench.trend.record import Trend, TrendChange, TrendTask
 from genbench.trend.sentence import change_words
+from genbench.types import Completion
 from genbench.watch.watches import list_watches
 
 _POINTS = 30
+_JOBS = 100
+"""Jobs of one page of the queue."""
 _TASKS = 12
 """Tasks of a track that are shown. The page of the track has all."""
 
@@ -100,14 +126,8 @@ def _spark(task: TrendTask) -> str:
 
 
 router = APIRouter()
-_INLINE_STYLE = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-)
-_SANDBOX = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data:; base-uri 'none'; form-action 'none'"
-)
-"""A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
+_CHARTED, _NEWEST = 60, 14
+Points = Annotated[int, Query(ge=2, le=MOST_POINTS)]
 
 
 @router.get("/")
@@ -122,59 +142,119 @@ def style(request: Request) -> Response:
     return PlainTextResponse(style_sheet(request), media_type="text/css")
 
 
+@router.get("/scripts/{name}")
+def script(request: Request, name: Name) -> Response:
+    """Return a script of the pages. Its address has its digest, so browsers keep it."""
+    known = page_scripts()
+    if name not in known:
+        raise NotFoundError(f"there is no script '{name[:50]}'")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    body = known[name].body
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        body, headers["Content-Encoding"] = compressed_script(name), "gzip"
+    return Response(body, media_type="text/javascript", headers=headers)
+
+
 @router.get("/tracks/{track}")
-def trackpage(request: Request, track: Name) -> HTMLResponse:
-    """Return the page of a track."""
+def trackpage(request: Request, track: Name, points: Points = _CHARTED) -> HTMLResponse:
+    """Return the page of a track: its sentence, its changes, its tasks with charts, and its newest runs."""
     own = service(request)
     require_track(own.ledger, track)
-    text = trend_page(own.trends.trend(own.ledger, track, 60))
-    return HTMLResponse(text, headers={"Content-Security-Policy": _INLINE_STYLE})
-
-
-@router.get("/tracks/{track}/runs")
-def runspage(request: Request, track: Name) -> HTMLResponse:
-    """Return the list of a track's newest runs."""
-    own = service(request)
-    require_track(own.ledger, track)
-    return page(request, "runs.html.j2", track=track, runs=read_runs(own.ledger, track, 0, 200))
-
-
-@router.get("/runs/{uid}")
-def runpage(request: Request, uid: Name) -> HTMLResponse:
-    """Return the report of a run, without the rights of this service."""
-    path = run_folder(service(request).ledger, uid) / "report.html"
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        raise GoneError(
-            f"run {uid} has no report.html; make it with: genbench report {path.parent}"
-        ) from None
-    return HTMLResponse(text, headers={"Content-Security-Policy": _SANDBOX})
+    trend = own.trends.trend(own.ledger, track, points)
+    shown = max((len(task.points.uid) for task in trend.tasks), default=0)
+    return page(
+        request,
+        "track.html.j2",
+        **trend_values(trend, TrackLinks(track)),
+        runs=read_runs(own.ledger, RunSearch(track=track), 0, _NEWEST),
+        count=count_runs(own.ledger, RunSearch(track=track)),
+        shown=shown,
+        choices=point_choices(trend.runs, points),
+    )
 
 
 @router.get("/queue")
-def queuepage(request: Request) -> HTMLResponse:
+def queuepage(request: Request, before: Annotated[Number | None, Query()] = None) -> HTMLResponse:
     """Return the page of the queue: jobs, workers, schedules and messages."""
     own = service(request)
     queue = own.queue
+    jobs = list_jobs(queue, before=before, limit=_JOBS + 1)
     return page(
         request,
         "queue.html.j2",
         suites=sorted(own.suites),
-        jobs=list_jobs(queue, limit=100),
+        jobs=jobs[:_JOBS],
+        before=before,
+        older=jobs[_JOBS - 1].id if len(jobs) > _JOBS else None,
+        counts=count_jobs(queue),
         workers=list_workers(queue),
         schedules=list_schedules(queue),
         messages=list_messages(queue, limit=20),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far one model of a job is, as its process says."""
+
+    model: str
+    state: str
+    done: int
+    total: int
+    tokens_per_s: float | None
+    left_s: float | None
+    tasks: tuple[tuple[str, int, int], ...]
+    """Name, samples drawn and samples in all of each task."""
+    newest: list[Completion]
+
+
+def job_progress(job: Job) -> list[JobProgress]:
+    """Return how far a job is, by model. Only the process's own counts and the newest samples are read."""
+    found = []
+    for path in sorted(Path(job.run_dir).glob("*/manifest.json")):
+        with suppress(GenbenchError):
+            found.append(_progress_of(StoredRun(path.parent)))
+    return found
+
+
+def _progress_of(run: StoredRun) -> JobProgress:
+    tasks = run.manifest.tasks
+    live = run.folder.live()
+    drawn = live["tasks"] if live else {}
+    totals = {name: record.n * record.k for name, record in tasks.items()}
+    is_over = live is None and run.folder.results_path.is_file()
+    counts = tuple(
+        (name, totals[name] if is_over else int(drawn.get(name, 0)), totals[name]) for name in tasks
+    )
+    return JobProgress(
+        model=run.manifest.model.name,
+        state=live["state"] if live else "finished" if is_over else "stopped",
+        done=sum(done for _, done, _ in counts),
+        total=sum(totals.values()),
+        tokens_per_s=live["tokens_per_s"] if live else None,
+        left_s=live["left_s"] if live else None,
+        tasks=counts,
+        newest=[] if is_over else newest_samples(run.folder, tasks),
+    )
+
+
 @router.get("/jobs/{number}")
 def jobpage(request: Request, number: Number) -> HTMLResponse:
-    """Return the page of a job: events and the end of its log."""
-    queue = service(request).queue
+    """Return the page of a job: its runs, events and the end of its log."""
+    own = service(request)
     with refused_as(NotFoundError):
-        job = get_job(queue, number)
-    return page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))
+        job = get_job(own.queue, number)
+    runs = runs_below(own.ledger, job.run_dir, None if job.spec.checkpoint is None else job.label)
+    return page(
+        request,
+        "job.html.j2",
+        job=job,
+        runs=runs,
+        with_report={run.uid for run in runs if report_of(run) is not None},
+        progress=job_progress(job) if job.state in LIVE else [],
+        events=job_events(own.queue, number),
+        log=log_lines(job, 200),
+    )
 
 
 @router.get("/watches")

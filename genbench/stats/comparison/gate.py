@@ -228,11 +228,13 @@ class Gate:
     def exit_code(self, *, strict: bool = False) -> int:
         """Return 1 if the suite or a gating task regressed, or if a gating task could not be decided.
 
+        It is 1 as well if no task gates, because nothing was decided then.
+
         With `strict`, also if the suite is inconclusive. A task that is inconclusive by itself does not fail.
         """
         gating = [task.verdict for task in self.tasks.values() if task.gating]
         failing = {"REGRESSED", "INCONCLUSIVE"} if strict else {"REGRESSED"}
-        return int(bool(self.undecided or "REGRESSED" in gating or self.verdict in failing))
+        return int(bool(not gating or self.undecided or "REGRESSED" in gating or self.verdict in failing))
 
 
 def gate(

@@ -156,7 +156,8 @@ def walk_changes(
         threshold: the z value to pass, see `alarm_threshold`.
         groups: the cluster of each problem, by task.
         known: changes that were found before. They are taken over as they are: opened on their night `found`
-            and closed on their night `closed`.
+            and closed on their night `closed`. None is opened in their place between their night
+            `last_before` and `found`, as nights that came later might ask for.
         start: the first night to look at. Earlier nights open and close nothing but what is known.
         tests: tests of these values and groups that another walk has made.
     """
@@ -190,7 +191,7 @@ class _Walk:
                 self._look_at_open(self._open, night, replay=night < start)
             elif (known := self._known_between(nights[place - 1] if place else -1, night)) is not None:
                 self._open = replace(known, state="open", closed=None)
-            elif night >= start:
+            elif night >= start and not self._is_before_known(night):
                 self._open = self._opening(night)
             if len(self._closed) > closed:
                 self._tests = self._tests.of([*self._usable, *nights[place + 1 :]])
@@ -202,6 +203,10 @@ class _Walk:
         if not self._known:
             return None
         return next((change for found, change in self._known.items() if before < found <= night), None)
+
+    def _is_before_known(self, night: int) -> bool:
+        """Return whether a known change has begun by a night, or may have, and is found after it."""
+        return any(change.last_before < night < found for found, change in self._known.items())
 
     def _opening(self, night: int) -> DetectedChange | None:
         """Return the change that tonight's evidence opens, if any."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from genbench.consent import require_consent
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, PublishedScore, Row, Task, TaskInfo
 from genbench.registry import PlugIn, load_object
@@ -27,7 +28,7 @@ from genbench.tasks.page.model import (
     right_option,
 )
 from genbench.tasks.page.reader import PageFile, read_page
-from genbench.tasks.pages import page_path
+from genbench.tasks.pages import is_built_in_page, page_path
 from genbench.types import Ask, Choice, Message, Problem, Scoring
 
 
@@ -385,6 +386,10 @@ def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> Page
     return PageTask(info, page, kind, prompt, page_function(page.row, file.path))
 
 
+_OWN = ("genbench.tasks.rows:", "genbench.tasks.python.")
+"""Functions that were made for pages, so a page of anybody may name them, also by `like`."""
+
+
 def page_function(target: str | None, path: Path) -> Any:
     """Return the function that a page names, or None if it names none.
 
@@ -394,7 +399,11 @@ def page_function(target: str | None, path: Path) -> Any:
     Raises:
         ConfigError: the module or the function does not exist, or its import fails.
     """
-    return None if target is None else PlugIn("task", target, target, folder=str(path.parent)).load()
+    if target is None:
+        return None
+    if not is_built_in_page(path) and not target.startswith(_OWN):
+        require_consent(path.parent, f"{path.name}: '{target}'")
+    return PlugIn("task", target, target, folder=str(path.parent)).load()
 
 
 def built_in_page(name: str) -> PageFile:

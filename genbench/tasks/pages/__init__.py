@@ -10,6 +10,11 @@ from genbench.errors import ConfigError, nearest
 FOLDER = Path(__file__).parent
 
 
+def is_built_in_page(path: Path) -> bool:
+    """Return whether a page is one of genbench's own."""
+    return path.resolve().parent == FOLDER.resolve()
+
+
 def page_path(name: str) -> Path:
     """Return the file of a built-in page.
 

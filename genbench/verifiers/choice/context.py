@@ -9,15 +9,15 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Literal, Protocol
 
 from genbench.verifiers.extraction.boxes import boxes
 from genbench.verifiers.language import announcements
-from genbench.verifiers.language.negation import (
+from genbench.verifiers.language.commitment import (
     contrasts,
     denies,
-    denies_plainly,
     leaves_open,
     without_certainty,
 )
@@ -35,12 +35,18 @@ _WRAPPED = re.compile(
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|p|br|span|div|final|code)\s*/?>|</answer>", re.IGNORECASE)
 # "<answer>B", "#### B".
 _ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULTILINE)
+# "Answer (A, B, C, or D): B", "Your answer [A/B/C/D]: B", "out of A, B and C": the letters to choose from.
+_HINT = re.compile(
+    r"[(\[] ?[A-Z](?: ?(?:,|/|\||or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25} ?[)\]](?= ?[:：])"
+    r"|,? ?\b(?:out of|among) [A-Z](?: ?(?:,|or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25}(?=,)"
+)
 # Emphasis, code, dollar signs and brackets of formulas: **B**, `B`, $B$, \(B\), _B_. An underscore within a
 # word
 # stays: x_1.
 _MARKUP = re.compile(
     r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
 )
+_SIGNS = re.compile("[×·⋅≤≥≠≈π√∞−⁄]")
 _SPACE = re.compile(r"\\[,;:! ]|\\quad(?![A-Za-z])|[ \t\u00a0]+")
 _PERCENT = re.compile(r"(?<=\d)\s*(?:\\%|percent\b|per cent\b|%)", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -81,18 +87,18 @@ def blanked(text: str) -> str:
 def _normalised(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     before = ""
-    while before != text:
+    while "\\" in text and before != text:
         before, text = text, _WRAPPED.sub(r"\1", text)
     text = without_any_tildes(text)
     text = _ANSWER_MARK.sub("Answer: ", _TAG.sub(" ", text))
     text = _FRACTION.sub(r"\\frac", _MARKUP.sub("", text))
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), _PERCENT.sub("%", text))
-    return _SPACE.sub(" ", _mathematics(text))
+    return _HINT.sub("", _SPACE.sub(" ", _mathematics(text)))
 
 
 def _mathematics(text: str) -> str:
     """Return the text with Unicode mathematics as LaTeX. Other scripts and punctuation are not changed."""
-    return "".join(from_unicode(char) if char in "×·⋅≤≥≠≈π√∞−⁄" else char for char in text)
+    return text if text.isascii() else _SIGNS.sub(lambda match: from_unicode(match[0]), text)
 
 
 _WINDOW = 200
@@ -102,6 +108,10 @@ _SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
 _NOUN = bounded(words(announcements.ANSWERS))
 
 _WORD = re.compile(r"\w")
+# "The answer is B. But B cannot be right."
+_TURN = re.compile(
+    r"(?<!\w)(?:but|however|yet|though|although|aber|mais|pero|ma|mas|но)(?!\w)|但", re.IGNORECASE
+)
 _MARK = re.compile(r"[.!?。\n]")
 
 
@@ -117,9 +127,9 @@ class Sentences:
         self._marks = [match.start() for match in _MARK.finditer(self._text)]
         first = _WORD.search(self._text)
         self._first_word = first.start() if first else len(text)
-        self._worded = self._counts()
 
-    def _counts(self) -> list[int]:
+    @cached_property
+    def _worded(self) -> list[int]:
         """Return how many sentences with words are at or after each sentence, with a 0 at the end.
 
         It is counted once, because long texts ask for it thousands of times.
@@ -160,15 +170,17 @@ class Sentences:
 
     def retracted_after(self, place: int, spared: Collection[str] = ()) -> bool:
         """Return whether what follows `place` takes something back, other than by the text of an option."""
+        if not self._full[place:].strip(" .)\n"):
+            return False
         return is_withdrawn(self._full[place : place + 3 * _WINDOW], spared=spared, about_options=True)
 
     def pauses_between(self, place: int, later: int) -> bool:
         """Return whether words such as "wait" or "actually" are between two places."""
         return pauses(self._text[place:later][-3 * _WINDOW :])
 
-    def denied_plainly(self, place: int, letters: str) -> bool:
-        """Return whether the text after `place` calls an option wrong in so many words."""
-        return denies_plainly(self._full[place + 1 :], letters)
+    def turns_between(self, place: int, later: int) -> bool:
+        """Return whether a change of mind, or a "but", is between two places."""
+        return _TURN.search(self._text, place, later) is not None or self.pauses_between(place, later)
 
 
 def _heading(line: str) -> bool:
@@ -188,8 +200,8 @@ AFTER_LETTER = (
 # A small letter counts only with a mark after it, "b)", "b.", and not in "e.g.".
 AFTER_LOWER = r"(?=\s*(?:[).,;!\]\"'”}]|$|\n))(?!\.[a-z])"
 # An option's text is no part of a longer word or number: "1.5" has no option "5", "-5" none either.
-BEFORE_TEXT = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))"
-AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
+BEGINS_TEXT = re.compile(r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))")
+STOPS_TEXT = re.compile(r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])")
 
 HEADING = re.compile(r"\s*[\])]?\s*(?:[).:,。：、\]–—-])")
 ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
@@ -225,11 +237,18 @@ _CONFIRMED = re.compile(
 )
 # "In the end, B", "After all this: B".
 _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
+_HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
+# "First, B." begins a discussion of B.
+_ORDERS = re.compile(
+    r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
+    r"|其次)\b",
+    re.IGNORECASE,
+)
 # A letter of another option. "A" before a small word is an article.
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 # "B and C", "B/C", "(B) or option (C)".
 _JOINT = re.compile(
-    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*|(?:\.{{2,}}|…|[–—-])\s*(?=o[rdu]))?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
@@ -277,8 +296,15 @@ def lead(before: str) -> Lead:
     return "mentioned" if _MENTIONED.search(before) else ""
 
 
-def confirms(after: str) -> bool:
-    """Return whether the words after an option call it right."""
+def confirms(after: str, *, text: bool = False) -> bool:
+    """Return whether the words after an option call it right.
+
+    Args:
+        text: whether the option is given by its text. Then a period ends what is said of it: "being laid off.
+            The answer is A".
+    """
+    if text and re.match(r"[\s)\]\"'”]*[.!?]\s", after):
+        return False
     return _CONFIRMED.match(after) is not None
 
 
@@ -315,12 +341,15 @@ def is_heading(letter: str, after: str) -> bool:
 
 def is_lone(before: str, after: str) -> bool:
     """Return whether a sentence is nothing but the option."""
-    return not re.search(r"\w", before) and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+    return (
+        not (re.search(r"\w", before) and rest_of(before))
+        and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+    )
 
 
 def closes_clause(before: str) -> bool:
     """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
-    if _SHORT_CLAUSE.fullmatch(before) is None or leaves_open(before):
+    if _SHORT_CLAUSE.fullmatch(before) is None or leaves_open(before) or _ORDERS.match(before):
         return False
     return denies(before) or _OTHER_LETTER.search(before) is None
 
@@ -348,6 +377,24 @@ def ends_text(after: str) -> bool:
         return True
     word = _NEXT_WORD.match(after)
     return word is not None and (word[1].lower() in _TEXT_CONTINUES or not word[1].isascii())
+
+
+def goes_on(after: str) -> bool:
+    """Return whether a sentence goes on after a name: "Venus does not", but not "Venus."."""
+    return re.match(r"[\s)\]\"'”]+(?!(?:and|or|und|oder|et|ou|y|o|e)\b)[^\W\d_]", after) is not None
+
+
+def listed_letters(text: str) -> frozenset[int]:
+    """Return where letters head the lines of a list of the options: "A. 30" and on the next line "B. 45"."""
+    heads = [
+        (match.start(match.lastindex or 1), match.end(), match[match.lastindex or 1])
+        for match in _HEAD.finditer(text)
+    ]
+    places: set[int] = set()
+    for (one, end, letter), (two, _, other) in pairwise(heads):
+        if letter != other and text.count("\n", end, two) <= 2:
+            places |= {one, two}
+    return frozenset(places)
 
 
 def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:

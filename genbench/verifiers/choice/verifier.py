@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -26,11 +26,16 @@ from genbench.verifiers.choice.context import (
     plain,
     without_unit,
 )
-from genbench.verifiers.language import negation
+from genbench.verifiers.language import commitment
+from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
 """Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
+
+
+Kind = Literal["announced", "confirmed", "exception"]
+"""How an option is stated: "the answer is B", "B is correct", "the one that is not a planet is B"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +45,28 @@ class Statement:
     start: int
     end: int
     letters: str
-    strength: Literal["denied", "mentioned", "concluded", "stated"]
+    strength: Literal["denied", "named", "mentioned", "concluded", "stated"]
+    kind: Kind = "confirmed"
+    plain: bool = False
+    """A denial says so in so many words: "B is wrong"."""
     adds: bool = False
     """It adds to what was stated before: "B is also correct"."""
 
 
+def _is_final(said: Statement) -> bool:
+    """Return whether nothing before a statement can count any more."""
+    return said.kind == "announced" and said.strength == "stated" and not said.adds
+
+
 def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
     """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
-    last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
+    last = _last_stated(statements, sentences)
     if last is None:
         return None
     said, later = statements[last], statements[last + 1 :]
-    denied = any(other.strength == "denied" and said.letters in other.letters for other in later)
+    if said.strength == "denied":
+        return said.letters  # the one that is not like the others
+    denied = [other for other in later if other.strength == "denied" and said.letters in other.letters]
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
         if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
@@ -59,10 +74,42 @@ def settled(statements: Sequence[Statement], sentences: Sentences, spared: Colle
     repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
     if not repeated and sentences.retracted_after(said.end, spared):
         return ""
-    if denied and sentences.denied_plainly(said.start, said.letters):
+    # "The answer is B. But B is wrong" takes it back. After "the answer is B" alone "B is false" may say why:
+    # the question may ask for the false statement.
+    if any(other.plain and sentences.turns_between(said.end, other.start) for other in denied):
         return ""
-    earlier = "".join(o.letters for o in statements[:last] if o.strength == "stated") if said.adds else ""
+    earlier = "".join(o.letters for o in statements[:last] if o.strength != "denied") if said.adds else ""
     return "".join(dict.fromkeys(earlier + said.letters))
+
+
+def _last_stated(statements: Sequence[Statement], sentences: Sentences) -> int | None:
+    """Return the place of the statement that counts. One of an exception does not replace an announcement.
+
+    "The answer is A. The statement that is clearly wrong is C." settles on A.
+    """
+    stated = [place for place, said in enumerate(statements) if said.strength == "stated"]
+    if not stated:
+        return None
+    last = stated[-1]
+    # "Since A, C and D are all correct, the answer is B, which is not correct."
+    odd = [
+        place
+        for place, said in enumerate(statements)
+        if said.strength == "denied" and said.kind == "announced"
+    ]
+    if (
+        odd
+        and len(statements[last].letters) > 1
+        and statements[odd[-1]].letters not in statements[last].letters
+    ):
+        return odd[-1]
+    if statements[last].kind != "exception":
+        return last
+    for place in reversed(stated):
+        if statements[place].kind == "announced":
+            turned = sentences.turns_between(statements[place].end, statements[last].start)
+            return last if turned else place
+    return last
 
 
 def concluded_near_end(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str:
@@ -86,15 +133,19 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
     mentioned = [said for said in statements if said.strength == "mentioned"]
     if mentioned and sentences.retracted_after(mentioned[-1].end, spared):
         return ""
+    others = {said.letters for said in statements if said.strength in ("named", "mentioned")}
     left = {said.letters for said in mentioned} - denied
+    if others - left - denied:
+        return ""  # "Option B says that it is hot, option C that it is cold"
     return left.pop() if len(left) == 1 and all(len(one) == 1 for one in left) else ""
 
 
 How = Literal["stated", "bare", "mentioned"]
 
+_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
-_TOKENS = 200
+_TOKENS = 120
 """Mentions of options that are looked at, counted from the end. The limit keeps hostile texts cheap."""
 _DECORATION = " \t\n()[]{}\"'“”‘’.,;:!-–—>→=✓✅☑👉•·。、《》「」【】<"
 
@@ -117,26 +168,56 @@ class Mention:
     kind: Literal["letter", "lower", "text"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """What is looked for in a text about options with some letters."""
+
+    tokens: re.Pattern[str]
+    ticks: re.Pattern[str]
+    verdicts: re.Pattern[str]
+
+
+@cache
+def _patterns(letters: str) -> _Patterns:
+    """Return the patterns of some letters. Compiling them takes longer than reading an answer."""
+    letter = rf"(?P<letter>[{letters}])"
+    return _Patterns(
+        re.compile(
+            rf"{context.BEFORE_LETTER}{letter}{context.AFTER_LETTER}"
+            rf"|{context.BEFORE_LETTER}(?P<lower>[{letters.lower()}]){context.AFTER_LOWER}"
+        ),
+        # "- [x] B", "☑ B"
+        re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])"),
+        # "(A) No (B) Yes", "B. Paris: no", "C ❌": on lines of their own or one after another.
+        re.compile(
+            rf"(?:^ ?|(?<=[\s;,，；]))[-*•]? ?(?:\d{{1,3}}[.)] ?)?(?:option )?\(?{letter}(?![^\W\d_])"
+            r"(?:[).:：]*[^\S\n]*[^\n:：;,()✓✔✅✗✘❌]{0,60}?(?=[:：(–—-]|\s[✓✔✅✗✘❌]))??"
+            rf"(?P<said>{VERDICT})",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+    )
+
+
 class OptionReader:
     """Reads texts about one list of options, given in the order in which they were shown."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._letters = ascii_uppercase[: len(options)]
         self._by_text = _unique([plain(option) for option in options], self._letters)
-        self._by_number = _unique([without_unit(option) for option in options], self._letters)
-        self._tokens = re.compile(
-            rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
-            rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
-        )
-        texts = sorted(self._by_text, key=len, reverse=True)
-        source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
-        self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
+        self._options = tuple(options)
+        self._patterns = _patterns(self._letters)
+        self._spellings = sorted(self._by_text, key=len, reverse=True)
+
+    @cached_property
+    def _by_number(self) -> dict[str, str]:
+        """Return the letters by the texts without units. Only boxes and lone lines need them."""
+        return _unique([without_unit(option) for option in self._options], self._letters)
 
     def pick(self, text: str, *, guess: bool = True) -> Picked | None:
         """Return the option that `text` settles on, or None. Without `guess` only statements count."""
         cleaned = clean(text[-_TAIL:])
         sentences = Sentences(cleaned)
-        statements = sorted(self._statements(cleaned, sentences), key=lambda found: found.start)
+        statements = self._statements(cleaned, sentences)
         stated = settled(statements, sentences, self._by_text)
         if stated is not None:
             return Picked(stated, "stated") if stated else None
@@ -148,29 +229,88 @@ class OptionReader:
             self._bare(cleaned, sentences),
             concluded_near_end(statements, sentences, self._by_text),
         )
+        said_of_bare = [said for said in statements if said.letters == bare and said.strength != "named"]
+        if said_of_bare and said_of_bare[-1].strength == "denied" and said_of_bare[-1].plain:
+            bare = ""  # "The answer was B, or so I thought."
         if bare and not (concluded not in ("", bare) and sentences.pauses_between(0, len(cleaned))):
             return Picked(bare, "bare")
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
 
-    def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        for start, end in box_spans(text):
-            yield from self._boxed(text, start, end)
+    def _statements(self, text: str, sentences: Sentences) -> list[Statement]:
+        """Return what a text says of its options, in order.
+
+        It is read from the end, and only up to the last announcement: nothing before that can count.
+        """
+        tally = self._tallied(text)
+        found = [tally] if tally else []
+        boxes = list(self._boxes(text, sentences))
+        for said in self._said_backwards(text, sentences):
+            while boxes and boxes[-1].start > said.start:
+                found.append(boxes.pop())
+                if _is_final(found[-1]):
+                    return found[::-1]
+            if tally is None or not tally.start <= said.start < tally.end:
+                found.append(said)
+                if _is_final(said):
+                    break
+        else:
+            found += reversed(boxes)
+        return sorted(found, key=lambda said: said.start)
+
+    def _said_backwards(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        """Yield what the words around each group of options say, the last one first."""
         outside = blanked(text)
         groups = list(self._groups(outside))
-        for place, group in enumerate(groups):
+        heads = context.listed_letters(outside)
+        for place in range(len(groups) - 1, -1, -1):
+            group = groups[place]
             neighbours = groups[max(0, place - 1) : place] + groups[place + 1 : place + 2]
-            listed = any(_is_list(group, other, outside) for other in neighbours)
-            for said in _said_of(group, outside, sentences):
-                if not (listed and said.strength == "concluded"):
+            listed = group[0].start in heads or any(_is_list(group, other, outside) for other in neighbours)
+            for said in reversed(list(_said_of(group, outside, sentences))):
+                # "The options are:\\nA) Paris\\nB) Rome" states neither.
+                stated = said.kind == "announced" and said.strength == "stated"
+                if not (listed and (stated or said.strength == "concluded")):
                     yield said
 
-    def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
-        """Yield what a box states. A box that names no option states nothing."""
-        content = text[start + 1 : end]
-        letters = self._whole(content)
-        if letters:
-            denied = negation.denies_next(text[max(0, start - 60) : start])
-            yield Statement(start, end + 1, letters, "denied" if denied else "stated")
+    def _tallied(self, text: str) -> Statement | None:
+        """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
+        for pattern in (self._patterns.ticks, self._patterns.verdicts):
+            found = list(pattern.finditer(text))
+            if len({match["letter"].upper() for match in found}) < 2:
+                continue
+            said = [
+                (
+                    match["letter"].upper(),
+                    verdict(match["said"]) == "right"
+                    if pattern is self._patterns.verdicts
+                    else match["mark"] in _TICKED,
+                )
+                for match in found
+            ]
+            chosen = "".join(dict.fromkeys(letter for letter, right in said if right))
+            strength: Literal["denied", "stated"] = "stated" if chosen else "denied"
+            letters = chosen or "".join(dict.fromkeys(letter for letter, _ in said))
+            return Statement(found[0].start(), found[-1].end(), letters, strength, "exception")
+        return None
+
+    def _boxes(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        """Yield what boxes state. One that names no option states nothing. "or" joins two to one."""
+        found = [
+            (start, end + 1, letters)
+            for start, end in box_spans(text)
+            if (letters := self._whole(text[start + 1 : end]))
+        ]
+        while found:
+            start, end, letters = found.pop(0)
+            while found and context.joined(text[end : found[0][0]], "letter"):
+                _, end, more = found.pop(0)
+                letters = "".join(dict.fromkeys(letters + more))
+            claim = read_claim(sentences.before(start), sentences.after(end), announced=True)
+            denied = claim.role == "rejected" or commitment.is_denied(text[max(0, start - 40) : start], "box")
+            if denied:
+                yield Statement(start, end, letters, "denied", plain=claim.plain)
+            elif claim.role == "answer":
+                yield Statement(start, end, letters, "stated", "announced")
 
     def _whole(self, content: str) -> str:
         """Return the letters of a text that is nothing but an option or several, or else ""."""
@@ -184,7 +324,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or negation.denies(content):
+        if len(groups) != 1 or commitment.denies(content):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -197,21 +337,34 @@ class OptionReader:
         """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
         group: list[Mention] = []
         for mention in self._mentions(text):
-            if group and not _are_joined(group[-1], mention, text[group[-1].end : mention.start]):
+            gap = text[group[-1].end : mention.start] if group else ""
+            if mention.kind == "text" and group and not self._is_named(mention, gap, text):
+                continue
+            if group and (
+                not _are_joined(group[-1], mention, gap) or _begins_anew(group, mention, gap, text)
+            ):
                 yield group
                 group = []
             group.append(mention)
         if group:
             yield group
 
+    def _is_named(self, mention: Mention, gap: str, text: str) -> bool:
+        """Return whether an option's text after another mention is that option.
+
+        It is none in "(G). The Keynesians believe", where a sentence begins, or in "(G) Paris Hilton".
+        """
+        after = text[mention.end : mention.end + 60]
+        if re.match(r"\s+(?:and|or|und|oder|et|ou|y|o)\s+\(?[A-Z](?![A-Za-z])", after):
+            return True  # "B. Paris and C. Rome"
+        if re.match(r"\s+\(?[A-Z][).:]\s", after):
+            return True  # "A) Paris B) Rome"
+        return context.ends_text(after) and not ("." in gap and context.goes_on(after))
+
     def _mentions(self, text: str) -> list[Mention]:
-        by_text = [
-            Mention(match.start(), match.end(), letter, "text")
-            for match in self._texts.finditer(text)
-            if (letter := self._by_text.get(re.sub(r"\s+", " ", match[0]).casefold()))
-        ]
+        by_text = list(self._texts_in(text))
         found = list(by_text)
-        for match in self._tokens.finditer(text):
+        for match in list(self._patterns.tokens.finditer(text))[-2 * _TOKENS :]:
             kind: Literal["letter", "lower"] = "letter" if match["letter"] else "lower"
             mention = Mention(match.start(), match.end(), match[0].upper(), kind)
             inside = any(other.start <= mention.start < other.end for other in by_text[-_TOKENS:])
@@ -219,14 +372,35 @@ class OptionReader:
                 found.append(mention)
         return sorted(found, key=lambda mention: mention.start)[-_TOKENS:]
 
+    def _texts_in(self, text: str) -> Iterator[Mention]:
+        """Yield the places of the options' texts, of two at one place the longer one."""
+        flat = text.casefold().replace("\n", " ")
+        if len(flat) != len(text):  # "ß" becomes "ss", and places must stay
+            flat = "".join(char.lower()[:1] or " " for char in text).replace("\n", " ")
+        places = [
+            (start, start + len(spelling), spelling)
+            for spelling in self._spellings
+            if spelling in flat
+            for start in _places_of(spelling, flat, text)
+        ]
+        done = 0
+        for start, end, spelling in sorted(places, key=lambda place: (place[0], -place[1])):
+            if start >= done:
+                done = end
+                yield Mention(start, end, self._by_text[spelling], "text")
+
     def _bare(self, text: str, sentences: Sentences) -> str:
         """Return the option that the last or the first line is, or begins with, unless it is taken back."""
         plain_lines = re.sub(f"[{BOX}{END_OF_BOX}]", " ", text).strip()
+        # What is not in the first or last characters of a line does not make it an option.
+        plain_lines = re.sub(r"^(.{600}).+$", r"\1", plain_lines, flags=re.MULTILINE)
         paragraphs = [part.splitlines() for part in re.split(r"\n\s*\n", plain_lines)]
         places = [(paragraphs[-1][-1:], paragraphs[-1]), (paragraphs[0][:1], paragraphs[0])]
         first_end = text.find("\n", len(text) - len(text.lstrip()))
         if first_end >= 0 and sentences.retracted_after(first_end, self._by_text):
             places.pop()
+        if several := self._listed_bare(paragraphs[-1]):
+            return several
         for line, around in places:
             headed = {found for other in around if (found := context.headed_by(other)) in self._letters}
             # Several lines under letters are a list of the options, not a choice.
@@ -234,26 +408,58 @@ class OptionReader:
                 return found
         return ""
 
+    def _listed_bare(self, lines: Sequence[str]) -> str:
+        """Return the letters of two or more last lines that are nothing but an option each: "B\\nC"."""
+        letters = ""
+        for line in reversed(lines):
+            found = self._whole(line)
+            if not found or (
+                re.search(r"\w{2}", line) and line.strip(_DECORATION).casefold() not in self._by_text
+            ):
+                break
+            letters = found + letters
+        return letters if len(set(letters)) > 1 and len(lines) > 1 else ""
+
     def _begun(self, line: str) -> str:
         """Return the letters that a line begins with, if it commits to them."""
-        group = next(self._groups(line), None)
-        if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
+        groups = list(self._groups(line))
+        if not groups or groups[0][0].kind != "letter" or context.rest_of(line[: groups[0][0].start]):
             return ""
+        group = groups[0]
         after = line[group[-1].end :]
         if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
             return said  # "A: D" is short for "Answer: D"
-        if negation.contrasts(after):
-            return _letters_of(group)
-        letter = group[0].letter
-        if not context.is_heading(letter, after) and context.begins_prose(letter, after):
-            return ""
-        closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
-        if not closes or negation.denied_after(after) or self._takes_back(after):
+        inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
+        if inline_list or not self._commits(group, after):
             return ""
         return _letters_of(group)
 
+    def _commits(self, group: Sequence[Mention], after: str) -> bool:
+        """Return whether what follows an option at the start of a line leaves it chosen."""
+        if commitment.contrasts(after):
+            return True  # "B, not A"
+        letter = group[0].letter
+        heading = context.is_heading(letter, after)
+        if not heading and context.begins_prose(letter, after):
+            return False
+        if not (heading or context.ENDS.match(after) or context.reasons(after)) or self._takes_back(after):
+            return False
+        if heading:
+            return not turns_down(after)
+        return read_claim("", after).role not in ("rejected", "hypothetical")
+
     def _takes_back(self, after: str) -> bool:
         return is_withdrawn(after, spared=self._by_text, about_options=True)
+
+
+def _places_of(spelling: str, flat: str, text: str) -> Iterator[int]:
+    """Yield where a text stands by itself, not within a longer word or number."""
+    start = flat.find(spelling)
+    while start >= 0:
+        end = start + len(spelling)
+        if context.BEGINS_TEXT.match(text, start) and context.STOPS_TEXT.match(text, end):
+            yield start
+        start = flat.find(spelling, end)
 
 
 def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
@@ -269,6 +475,14 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     """Return whether two mentions are one statement: "B or C", "B) Paris", "Paris (B)"."""
     named = (one.kind, two.kind) == ("text", "letter") and one.letter == two.letter
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
+
+
+def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
+    """Return whether a letter is named again after a comma, as a subject: "Between A and B, B is better"."""
+    again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
+    return (
+        again and "," in gap and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
+    )
 
 
 def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
@@ -296,30 +510,42 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if group[0].kind == "lower" and lead != "stated":
         return
     letters = _letters_of(group)
-    if len(group) > 1 and negation.denied_before(before) and _denies_first(group, text, before, after):
+    claim = read_claim(before, after, announced=lead == "stated", asked=sentences.is_question(end))
+    if len(group) > 1 and claim.leading and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    denied_after = negation.denied_after(after, announced=lead == "stated")
-    if denied_after and lead == "stated" and _denies_others(group, text, after):
+    if (
+        claim.role == "rejected"
+        and not claim.leading
+        and lead == "stated"
+        and _denies_others(group, text, after)
+    ):
         yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
-        yield Statement(start, end, group[0].letter, "stated")
+        yield Statement(start, end, group[0].letter, "stated", "announced")
         return
-    # A denial counts more than an announcement: "The answer is B, which is wrong."
-    if denied_after or negation.denied_before(before):
-        yield Statement(start, end, letters, "denied")
+    if claim.role == "rejected":
+        kind: Kind = "announced" if claim.scope == "relative" and lead == "stated" else "confirmed"
+        yield Statement(start, end, letters, "denied", kind, plain=claim.plain)
         return
-    # And so does a supposition: "If the answer is B, then".
-    if negation.is_open(before, after) or sentences.is_question(end):
+    if claim.role in ("alternative", "hypothetical"):
         return
     if group[-1].kind == "text" and not context.ends_text(after):
         return
-    if lead == "stated" or context.confirms(after):
-        yield Statement(start, end, letters, "stated", adds=context.adds(after))
+    if claim.exception:
+        yield Statement(start, end, letters, "stated", "exception")
+    elif lead == "stated":
+        yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
+    elif claim.plain or context.confirms(after, text=group[-1].kind == "text"):
+        # "A, B and D are all accurate": several at once say which one is not, if one is announced.
+        kind = "exception" if len(letters) > 1 else "confirmed"
+        yield Statement(start, end, letters, "stated", kind, adds=context.adds(after))
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
-    elif lead == "mentioned":
+    elif lead == "mentioned" and context.rest_of(before):
         yield Statement(start, end, letters, "mentioned")
+    else:
+        yield Statement(start, end, letters, "named")
 
 
 def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:
@@ -353,7 +579,7 @@ def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) 
     gap = text[group[0].end : group[1].start]
     if ";" in gap:
         return True
-    lone = len(group) == 2 and negation.denies_next(before) and context.ENDS.match(after) is not None
+    lone = len(group) == 2 and commitment.denies_next(before) and context.ENDS.match(after) is not None
     return lone and gap.strip(" ()[]") == ","
 
 
@@ -370,7 +596,7 @@ class ChoiceVerifier(BaseVerifier):
     """
 
     name = "choice"
-    rules = "5"
+    rules = "6"
 
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)

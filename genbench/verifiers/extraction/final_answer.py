@@ -10,8 +10,8 @@ from genbench.verifiers.extraction.boxes import Boxed, last_boxed
 from genbench.verifiers.extraction.json_answers import json_answer
 from genbench.verifiers.extraction.statements import Value, last_value, read_statement, reads_as_mathematics
 from genbench.verifiers.language.announcements import announcement
+from genbench.verifiers.language.commitment import doubts_value, is_denied, is_doubted
 from genbench.verifiers.language.hedging import Withheld, withheld_after
-from genbench.verifiers.language.negation import doubts_value, is_denied, is_doubted
 from genbench.verifiers.language.retraction import (
     correction_start,
     final_announcements,

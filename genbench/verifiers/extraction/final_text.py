@@ -10,7 +10,12 @@ from typing import Literal
 from genbench.verifiers.extraction.boxes import last_boxed
 from genbench.verifiers.extraction.json_answers import json_answer
 from genbench.verifiers.language.announcements import ANSWER_NOUNS, alternation, announcement
-from genbench.verifiers.language.negation import begins_with_denial, doubts_value, is_doubted
+from genbench.verifiers.language.commitment import (
+    begins_with_denial,
+    doubts_value,
+    is_doubted,
+    later_role,
+)
 from genbench.verifiers.language.retraction import (
     judges_only,
     names_another,
@@ -22,6 +27,8 @@ from genbench.verifiers.notation.latex import unwrap
 
 _TAIL = 20_000
 """Characters from the end in which an announcement is looked for."""
+_NAME_CHARS = 4
+"""A shorter answer is not looked for in what follows it."""
 _AFTER = 3_000
 """Characters after an answer that may take it back."""
 
@@ -148,7 +155,10 @@ def _checked(text: str, how: How, after: str) -> StatedText | None:
     stands = standing(after, spared=_restatements(text))
     confirmed = stands == "confirmed" and not names_another(rest)
     another = doubt is not None and not confirmed and text.casefold() not in rest.casefold()
-    return StatedText(text, how, stands == "withdrawn" or another, denied=begins_with_denial(text))
+    # "Answer: Paris. Wait: it is not Paris." A short word such as "no" may be said of something else.
+    rejected = len(text) >= _NAME_CHARS and later_role(after, text) == "rejected"
+    taken_back = stands == "withdrawn" or another or rejected
+    return StatedText(text, how, taken_back, denied=begins_with_denial(text))
 
 
 def _restatements(text: str) -> frozenset[str]:

@@ -56,7 +56,8 @@ OPTIONS = read_table(r"""
 """Nouns that a letter follows: "option B"."""
 
 CHOOSING = read_table(r"""
-    en: circle(?:d|s)?; (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
+    en: prefer(?:s|red)?; (?:would|['’]d|will|['’]ll) take; rank; circle(?:d|s)?;
+        (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
         lean(?:s|ing)?(?: strongly)? (?:towards?|to); i (?:now )?mean(?:t)?;
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
         choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
@@ -67,11 +68,14 @@ CHOOSING = read_table(r"""
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt; würde sagen;
+    de: bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt; würde sagen;
         plädiere für; würde wählen; nehme an
-    fr: je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis; choisirais; je prends;
+    fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
+        choisirais; je prends;
         j'opte pour; opte pour; il faut choisir; penche pour; retiens; je vote pour
-    es: quise decir; quiero decir; elijo; escojo; elegiría; selecciono; me quedo con; marco; marcaría;
+    es: me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría; selecciono;
+        me quedo con;
+        marco; marcaría;
         diría(?: que(?: es)?)?; opto por; voto por; optaría por
     it: scelgo; sceglierei; seleziono; opto per; direi(?: che)?; voto per; penso sia; credo sia;
         credo che sia; penso che sia; punto su
@@ -91,7 +95,8 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
+    en: (?:hold|rule|find|conclude|show|mean|follow)s? that;
+        (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
         impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
         (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
         accordingly; then; overall; finally; in conclusion; conclusion; in short; in summary; result; final;
@@ -109,7 +114,8 @@ CONCLUDING = read_table(r"""
         ruling out the (?:others|rest); said
     zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
         只剩; 等等; 不对; 哦; 更准确地说
-    de: (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf; handelt sich um;
+    de: eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf;
+        handelt sich um;
         entschuldigung; verzeihung; also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist;
         sondern; das ist; wäre; zusammenfassend; zusammengefasst; insgesamt; schlussfolgerung; fazit;
         per ausschluss; würde ich sagen; würde; würde ich; nein; moment; doch; vielmehr; genauer;
@@ -149,7 +155,8 @@ CONCLUDING = read_table(r"""
 """Words right before the option in a concluding sentence. They count only near the end of an answer."""
 
 FILLERS = read_table(r"""
-    en: the; to; be; for sure; surely; clearly; definitely; certainly; indeed; simply; probably; likely;
+    en: (?:a )?(?:combination|mix(?:ture)?) of; either; both; the; to; be; for sure; surely; clearly;
+        definitely; certainly; indeed; simply; probably; likely;
         most likely; actually; obviously; then; therefore; thus; hence; just; either of course; of course;
         without a doubt; without doubt; no doubt; undoubtedly; correct; right; best; only; final; one;
         labell?ed; with; given by; in; going; i think; i believe; i would say; i'd say; that; here; again;
@@ -214,7 +221,8 @@ CONFIRMING = read_table(r"""
         is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
     zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适); 是正确; 正确; 是正確; 正確; 是对的;
         对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
-    de: ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
+    de: die (?:richtige |korrekte |gesuchte )?antwort;
+        ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
         ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
         bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte
     fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct; est correcte;
@@ -244,7 +252,9 @@ CONFIRMING = read_table(r"""
 """Words that follow the chosen option: "(B) is correct"."""
 
 JOINTS = read_list(r"""
-    (?:perhaps|maybe|possibly),? or; maybe; perhaps; possibly; vielleicht; peut-être; quizás?; tal vez;
+    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también; soit;
+    ou bien; sea; maybe; perhaps; possibly; vielleicht; peut-être;
+    quizás?; tal vez;
     and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または; か; or maybe; or perhaps;
     or possibly; and/or; as well as; and also; or else; nor; 및; 또는; och; eller; en; of; lub; i; veya;
     ve; atau; dan; hoặc; và; أو; و; या; और; 及; 与; oder auch; ou alors; plus; sowie; 、; ni; né; noch;
@@ -253,7 +263,8 @@ JOINTS = read_list(r"""
 """Words that join two options into one statement."""
 
 CONTINUING = read_list(r"""
-    remains; holds; stands; satisfies; yes; wins; applies; prevails; survives; suits; because; since; as; is;
+    alone; first; over; als; que; son; sont; sind; remains; holds; stands; satisfies; yes; wins; applies;
+    prevails; survives; suits; because; since; as; is;
     was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits; matches;
     not; rather; instead; given; so; if; by; that; in; on; here; therefore; where; while; from; at; only; i;
     will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;

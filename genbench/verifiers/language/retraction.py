@@ -21,7 +21,8 @@ _ADVERB = (
 _RIGHT = r"(?:right|correct|true|the (?:right |correct )?answer|it|so|valid|possible)"
 
 LEADS = any_of(r"""
-    oh; ah; aha; uh; um; er; hm+; well; wait(?: a (?:minute|second|moment|sec))?; no; nope; nah; actually;
+    correction; edit; update; oh; ah; aha; uh; um; er; hm+; well; wait(?: a (?:minute|second|moment|sec))?;
+    no; nope; nah; actually;
     sorry; oops; whoops; but; however; hold on; hang on; on second thoughts?; on reflection;
     thinking about it;
     i (?:think|believe|guess|fear|see|realized?|realised?|notice|noticed)(?: now)?(?: that)?;
@@ -56,7 +57,12 @@ TAKES_BACK = any_of(rf"""
     (?:forget|ignore|disregard)(?: about)? (?:that|this|it|the above|the previous|everything above
       |all (?:of )?(?:that|this)|what i (?:just )?(?:said|wrote)(?: above| before)?|{_SUBJECT});
     i (?:hereby )?(?:retract|withdraw|revoke|take back) {_SUBJECT}; i take (?:that|it|this) back;
-    i(?: have|['’]ve)?(?: just)? changed? my mind;
+    i(?: have|['’]ve)?(?: just)? changed? my mind; or not; (?:or|but) (?:is|was) it(?: really)?;
+    (?:that|this|it)(?:['’]s| is| was) (?:a )?lie;
+    none of (?:them|these|those|the (?:above|options|others))(?: is (?:right|correct))?;
+    i(?:['’]m| am) (?:not|no longer) sure(?: any ?more)?; i (?:do not|don['’]t) know(?: any ?more)?;
+    i (?:do not|don['’]t) want to (?:choose|answer|commit); {_SUBJECT} (?:can['’]t|cannot|can not) be;
+    (?:that|this|it) (?:is|was)(?:n['’]t| not)(?: it)?;
     {_SUBJECT}(?: is| was| seems| looks| must be| are|['’]s){_ADVERB} (?:wrong|incorrect|false|untrue
       |invalid|mistaken|(?:a|my) mistake|an error|no good|not {_RIGHT});
     {_SUBJECT} (?:(?:can|could|is|was)(?:n['’]?t|not| not)|cannot|can['’]t)(?: be)?{_ADVERB} {_RIGHT};
@@ -181,10 +187,15 @@ _LIST_ITEM = re.compile(r"(?:[-*•–]|\d+\)|\([a-z]\))[ \t]")
 _MERELY_JOINS = re.compile(r"(?:but|and|so|then|however|aber|mais|pero|ma|mas|но)\b|但", re.IGNORECASE)
 # A withdrawal that begins so is about what was named last: "Some say D. That is wrong."
 _PRONOUN = re.compile(
-    r"(?:that|this|it|which|wrong|incorrect|not|das|stimmt|c['’]|ce|faux|eso|esto|está|no\b|es\b|questo|isso|это)",
+    r"(?:that|this|it|which|wrong|incorrect|not|das|stimmt|c['’]|ce|faux|eso|esto|está|no\b|es\b|questo"
+    r"|isso|это)",
     re.IGNORECASE,
 )
 # A question about the answer itself, "Is that right? No.", is answered by what follows.
+_ASKS_ITSELF = re.compile(
+    r"\W*(?:or|but) (?:is|was) it(?: really)?|oder\b.{0,12}|¿?o no|ou pas", re.IGNORECASE
+)
+"""A question that takes an answer back: "The answer is B. Or is it?"."""
 _ABOUT_IT = re.compile(
     r"\b(?:right|correct|true|ok|okay|sure|it|that|this|richtig|correcte?|correcto)\s*$", re.IGNORECASE
 )
@@ -212,7 +223,7 @@ def standing(after: str, *, spared: Collection[str] = (), about_options: bool = 
         piece = match[1].strip()
         if not piece or piece.strip(_MARKS).casefold() in spared:
             continue
-        if "?" in match[2] or "？" in match[2]:
+        if ("?" in match[2] or "？" in match[2]) and not _ASKS_ITSELF.fullmatch(piece):
             asks_about_it = _ABOUT_IT.search(piece) and not _is_elsewhere(piece, about_options=about_options)
             previous = "" if asks_about_it else f"others: {piece}"
             continue
@@ -274,35 +285,49 @@ def _is_elsewhere(text: str, *, about_options: bool) -> bool:
 
 # "The final answer is", "Corrected answer:", "最终答案：": they count more than an earlier box.
 _FINAL = re.compile(
-    r"(?<![A-Za-z])(?:final|correct(?:ed)?|revised|actual|right)\s+(?:answer|result|value)s?(?:\s+(?:to|of|for)\b[^.:\n]{0,60})?"
-    r"(?:\s*[*_]*\s*[:：]\s*[*_]*|\s+(?:is|are|should\s+be|must\s+be)(?:\s+(?:therefore|thus|actually|now))?\s*:?\s*)"
+    r"(?<![A-Za-z])(?:final|correct(?:ed)?|revised|actual|right)\s+(?:answer|result|value)s?(?:\s+(?:to|of"
+    r"|for)\b[^.:\n]{0,60})?"
+    r"(?:\s*[*_]*\s*[:：]\s*[*_]*|\s+(?:is|are|should\s+be|must\s+be)(?:\s+(?:therefore|thus|actually"
+    r"|now))?\s*:?\s*)"
     r"|(?<![A-Za-z])(?:therefore|thus|hence|so),?\s+the\s+final\s+answer\s+is\s*:?\s*|最终答案(?:是|为|：|:)\s*",
     re.IGNORECASE,
 )
 # Where a response begins to doubt: "Wait", "I made a mistake", "Edit:", "That is wrong".
 _MARKER = re.compile(
-    r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|on\s+second\s+thought|let\s+me\s+correct|"
-    r"i\s+(?:made|see)\s+(?:a|an|my|the)\s+(?:\w+\s+)?(?:mistake|error|slip)|i\s+was\s+wrong|i\s+misread|no,|hmm|apologies|"
-    r"i\s+retract|i\s+take\s+(?:that|it)\s+back|(?:just\s+)?kidding|never\s*mind|i\s+meant|make\s+(?:that|it)\s+(?=[-\d$\\(])|"
-    r"(?:edit(?:ed)?|update|erratum|korrektur|corrección|correzione|correção)\s*:|nein,|quatsch|pardon|perdón|"
+    r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|on\s+second\s+thought"
+    r"|let\s+me\s+correct|"
+    r"i\s+(?:made|see)\s+(?:a|an|my|the)\s+(?:\w+\s+)?(?:mistake|error|slip)|i\s+was\s+wrong|i\s+misread"
+    r"|no,|hmm|apologies|"
+    r"i\s+retract|i\s+take\s+(?:that|it)\s+back|(?:just\s+)?kidding|never\s*mind|i\s+meant|make\s+(?:that"
+    r"|it)\s+(?=[-\d$\\(])|"
+    r"(?:edit(?:ed)?|update|erratum|korrektur|corrección|correzione|correção)\s*:|nein,|quatsch|pardon"
+    r"|perdón|"
     r"entschuldigung|ich\s+meine?|je\s+voulais\s+dire|quise\s+decir|"
-    r"(?:this|that|it|which|the\s+(?:above|previous)?\s*(?:answer|result|box(?:ed)?(?:\s+\w+)?))\s*(?:is|was|['’]s|are)\s+"
-    r"(?:in\s+fact\s+|actually\s+|clearly\s+)?(?:wrong|incorrect|not\s+(?:right|correct|true|the\s+answer)|a\s+mistake|mistaken|"
+    r"(?:this|that|it|which|the\s+(?:above|previous)?\s*(?:answer|result|box(?:ed)?(?:\s+\w+)?))\s*(?:is"
+    r"|was|['’]s|are)\s+"
+    r"(?:in\s+fact\s+|actually\s+|clearly\s+)?(?:wrong|incorrect|not\s+(?:right|correct|true|the\s+answer)"
+    r"|a\s+mistake|mistaken|"
     r"false|an\s+error)|不对|错了|等等)",
     re.IGNORECASE,
 )
 # The value of a correction by its verb: "it should be 6", "I now get 6", "make that 6".
 _REPLACED = re.compile(
-    r"(?<![A-Za-z])(?:(?:it|this|that|answer|value|result|total|number|sum)\s*(?:is|['’]s|should\s+(?:really\s+)?be|must\s+be|"
-    r"equals|becomes|would\s+be)|i\s+(?:now\s+)?(?:get|mean|meant)|ich\s+meine?|je\s+voulais\s+dire|quise\s+decir|we\s+(?:now\s+)?get|make\s+(?:it|that))\s+"
-    r"(?:(?:actually|really|in\s+fact|instead|therefore|thus|exactly|equal\s+to|just)\s+)*(?=[-\d$√π(\[{\\+−.])",
+    r"(?<![A-Za-z])(?:(?:it|this|that|answer|value|result|total|number|sum)\s*(?:is|['’]s"
+    r"|should\s+(?:really\s+)?be|must\s+be|"
+    r"equals|becomes|would\s+be)|i\s+(?:now\s+)?(?:get|mean|meant)|ich\s+meine?|je\s+voulais\s+dire"
+    r"|quise\s+decir|we\s+(?:now\s+)?get|make\s+(?:it|that))\s+"
+    r"(?:(?:actually|really|in\s+fact|instead|therefore|thus|exactly|equal\s+to"
+    r"|just)\s+)*(?=[-\d$√π(\[{\\+−.])",
     re.IGNORECASE,
 )
 # The value right after the marker: "Correction: 6", "Sorry, it is 6", "No, 6".
 _DIRECT = re.compile(
-    r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|no|apologies|hmm|kidding|never\s*mind|edit(?:ed)?|update"
-    r"|erratum|korrektur|corrección|correzione|correção|nein|quatsch|pardon|perdón|entschuldigung)[\s,:.!—–-]*"
-    r"(?:(?:no|not|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be|['’]s)[\s,:.!—–-]+)*(?=[-\d$√π(\[{\\+−])",
+    r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|no|apologies|hmm|kidding"
+    r"|never\s*mind|edit(?:ed)?|update"
+    r"|erratum|korrektur|corrección|correzione|correção|nein|quatsch|pardon|perdón"
+    r"|entschuldigung)[\s,:.!—–-]*"
+    r"(?:(?:no|not|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be"
+    r"|['’]s)[\s,:.!—–-]+)*(?=[-\d$√π(\[{\\+−])",
     re.IGNORECASE,
 )
 
@@ -344,15 +369,18 @@ _PAUSING = compiled(PAUSING)
 # At the start of a sentence only: "Paris. Wait, it's London". In "I can't wait" and "sorry for the delay"
 # it is none.
 _SECOND_THOUGHT = re.compile(
-    r"(?:^|[.!?\n])(?:[^\S\n]|[*_])*+(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
-    r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer|that|no|actually)\b"
+    r"(?:^|[.!?\n])(?:[^\S\n]|[*_])*+(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that"
+    r"|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
+    r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer"
+    r"|that|no|actually)\b"
     r"|actually,?\s+(?:it|the\s+answer|that|this|i)\b)",
     re.IGNORECASE,
 )
 _JUDGED = re.compile(r"(?:\w+ ){0,2}(?:not )?(?:right|correct|wrong|incorrect|false|mistaken)", re.IGNORECASE)
 """What follows "my answer is" and is no answer, if another one is given."""
 _NAMES_ANOTHER = re.compile(
-    r"\b(?:it|that|this|answer)(?:['’]s|\s+(?:is|was|should\s+be|must\s+be))\s+(?!(?:right|correct|fine|true|ok)\b)[^\W_]"
+    r"\b(?:it|that|this|answer)(?:['’]s|\s+(?:is|was|should\s+be|must\s+be))\s+(?!(?:right|correct|fine"
+    r"|true|ok)\b)[^\W_]"
     r"|\bi\s+mean",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ from typing import Any
 from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
-from genbench.verifiers.language.negation import doubts_value, is_denied
+from genbench.verifiers.language.commitment import doubts_value, is_denied
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
 
 Grid = tuple[tuple[int, ...], ...]

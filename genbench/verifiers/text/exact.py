@@ -14,7 +14,7 @@ from genbench.types import Answer, Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.negation import doubts_value, is_denied
+from genbench.verifiers.language.commitment import doubts_value, is_denied
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.references import acceptable_texts
 from genbench.verifiers.text.contains import is_whole_word
@@ -97,7 +97,7 @@ class ExactVerifier(BaseVerifier):
     """
 
     name = "exact"
-    rules = "5"
+    rules = "6"
 
     def __init__(
         self,

@@ -58,6 +58,19 @@ def test_a_prompt_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     assert "none is left for an answer" in found["model m error"].detail
 
 
+def test_a_template_whose_tags_are_unknown_is_an_error_that_names_the_key(tmp_path: Path) -> None:
+    template = tmp_path / "ponder.jinja"
+    template.write_text(
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{{ '<|assistant|><ponder>' }}"
+    )
+    found = checks(tmp_path, f"models.m.chat_template={template}")
+    assert "<ponder>" in found["model m error"].detail
+    assert "set reasoning to the two tags" in found["model m error"].detail
+    tags = "reasoning={open: <ponder>, close: </ponder>}"
+    assert "model m" in checks(tmp_path, f"models.m.chat_template={template}", tags)
+    assert "which has no response_template" in checks(tmp_path, "reasoning=hf")["model m error"].detail
+
+
 def test_completions_beyond_the_disk_are_a_warning(tmp_path: Path) -> None:
     found = checks(tmp_path, "tasks.sums.k=1000000000")
     assert "completions take" in found["disk warning"].detail

@@ -215,10 +215,10 @@ def test_names_that_are_not_there_are_refused() -> None:
         gate({"aime25": moved(30, 0.0)}, margins={"x": 0.1})
 
 
-def test_no_gating_task_leaves_the_suite_inconclusive() -> None:
+def test_a_gate_without_a_gating_task_is_inconclusive_and_not_passed() -> None:
     found = gate({"a": moved(200, -0.1)}, gating=[])
     assert found.verdict == "INCONCLUSIVE"
-    assert found.exit_code() == 0
+    assert found.exit_code() == 1
 
 
 def test_the_interval_of_the_plain_mean_is_that_of_a_sum_of_independent_differences() -> None:

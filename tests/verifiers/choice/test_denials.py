@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.verifiers.language import negation
+from genbench.verifiers.language import commitment
 from tests.verifiers.choice.test_neighbours import LEAST_READ, endings, read
 
 NOT_CHOSEN = {
@@ -350,4 +350,4 @@ def test_the_sets_are_large() -> None:
 
 
 def test_every_language_of_the_endings_has_words_that_deny() -> None:
-    assert {"en", "zh", "de", "fr", "es", "it", "pt", "ru", "ja", "ko"} <= negation.DENYING.keys()
+    assert {"en", "zh", "de", "fr", "es", "it", "pt", "ru", "ja", "ko"} <= commitment.DENYING.keys()

@@ -1,0 +1,57 @@
+"""A thousand endings in ten classes and five languages: half settle on an option, half commit to none.
+
+They were written before the reader was changed, so that reading more does not become crediting more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from genbench.types import Answer, Case, SampleId
+from genbench.verifiers.choice.verifier import ChoiceVerifier
+
+VERIFIER = ChoiceVerifier()
+OPTIONS = ("Mercury", "Venus", "Mars", "Jupiter", "Saturn")
+FOLDER = Path(__file__).with_name("commitments")
+READ = {"not_questions": 0.984, "announced": 0.97, "preferred": 0.96, "verdicts": 0.97, "corrected": 0.97}
+"""Classes whose lines begin with the letter that they settle on, and the least share that must be read."""
+UNCOMMITTED = ("hedged", "denied", "withdrawn", "supposed", "mentioned")
+"""Classes whose lines commit to no single option."""
+
+
+def lines_of(name: str) -> list[str]:
+    """Return the lines of a class. Those with "#" name the language of what follows."""
+    rows = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    return [row for row in rows if not row.startswith("# ")]
+
+
+def read(line: str) -> str:
+    """Return the letters read from a line, in which \\n is a line break and \\\\ a backslash."""
+    text = "\\".join(part.replace("\\n", "\n") for part in line.split("\\\\"))
+    reference = {"letter": "A", "options": OPTIONS}
+    case = Case(SampleId("t", "p", 0), (Answer(text, "absent", "", False),), reference)
+    return str(VERIFIER.verify(case).detail.get("letter", ""))
+
+
+@pytest.mark.parametrize("name", READ)
+def test_no_ending_that_commits_is_read_as_another_option(name: str) -> None:
+    lines = lines_of(name)
+    found = {line: read(line[2:]) for line in lines}
+    wrong = {line: letter for line, letter in found.items() if letter not in ("", line[0])}
+    unread = [line for line, letter in found.items() if not letter]
+    assert not wrong
+    assert len(unread) <= (1 - READ[name]) * len(lines), unread
+
+
+@pytest.mark.parametrize("name", UNCOMMITTED)
+def test_no_ending_without_a_commitment_settles_on_an_option(name: str) -> None:
+    found = {line: letter for line in lines_of(name) if len(letter := read(line)) == 1}
+    assert not found
+
+
+def test_half_of_the_endings_commit_to_nothing() -> None:
+    settled, open_ones = (sum(len(lines_of(name)) for name in names) for names in (READ, UNCOMMITTED))
+    assert len(lines_of("not_questions")) == 300 and len(lines_of("hedged")) >= 200
+    assert settled >= 500 and open_ones >= 500
