@@ -83,7 +83,7 @@ def unpack(data: bytes) -> Vector:
     return Vector(sums, counts, squares)
 
 
-def unpack_all(blobs: Sequence[bytes]) -> tuple[Sequence[Floats], Sequence[Ints]]:
+def unpack_all(blobs: Sequence[bytes]) -> tuple[Floats | list[Floats], Ints | list[Ints]]:
     """Return the sums and the counts of each blob. Blobs of one form are read at once.
 
     The nights of a task have one form. The results are arrays (blobs, n) then, and lists of arrays otherwise.

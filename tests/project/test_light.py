@@ -1,28 +1,17 @@
-"""The light core: what commands import, and what works with only the core dependencies installed."""
+"""The light core: what the start-up imports, and what works with only the core dependencies installed."""
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import signal
-import socket
 import subprocess
 import sys
 import tomllib
-import urllib.error
-import urllib.request
-from collections.abc import Sequence
-from contextlib import suppress
 from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import all_commands
 from tests.installed import ROOT, Environment, closure, normal, requirements
-from tests.ledger.synthetic import flat
-from tests.ledger.synthetic import make_run as make_night
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 ALLOWED = frozenset(
@@ -115,144 +104,6 @@ def test_the_report_of_a_stored_run_is_made(light: Environment, make_run: MakeRu
     assert "<svg" in (tmp_path / "page.html").read_text()
     markdown = light.run(tmp_path, "report", str(run), "--format", "md")
     assert markdown.returncode == 0 and "sums" in markdown.stdout
-
-
-DRAWING = frozenset({"run", "queue work", "judge check"})
-"""Commands that start an engine."""
-
-WALK: Sequence[tuple[str, str, int]] = (
-    ("doctor", "", 0),
-    ("tasks", "gsm8k", 0),
-    ("init", "made.yaml", 0),
-    ("check", "suite.yaml", 0),
-    ("check", "suite.yaml --prompts --json", 0),
-    ("mirror", "suite.yaml --to mirror", 0),
-    ("show", "BASE", 0),
-    ("show", "BASE sums p00", 0),
-    ("compare", "BASE TUNED --details", 0),
-    ("estimate", "BASE", 0),
-    ("rank", "BASE TUNED", 2),
-    ("power", "suite.yaml --base BASE", 0),
-    ("contamination text", "sums --suite suite.yaml --corpus corpus.jsonl", 2),
-    ("contamination runs", "BASE TUNED", 2),
-    ("report", "BASE TUNED -o page.html", 0),
-    ("score", "BASE --again", 0),
-    ("merge", "BASE TUNED --into merged", 2),
-    ("export", "BASE --to inspect --output logs", 0),
-    ("import task", "task.yaml -o imported", 2),
-    ("import log", "samples_sums.jsonl --output imported.jsonl", 0),
-    ("sandbox", "", 0),
-    ("launch slurm", "suite.yaml --run-dir out --shards 2", 0),
-    ("launch k8s", "suite.yaml --run-dir out --shards 2 --image i --claim c", 2),
-    ("launch ray", "suite.yaml --run-dir out --shards 2", 0),
-    ("ledger add", "nights", 0),
-    ("ledger list", "nightly --runs", 0),
-    ("ledger rebuild", "", 0),
-    ("ledger check", "nightly", 0),
-    ("ledger rescore", "nightly", 0),
-    ("ledger prune", "nightly --keep-completions 30d --dry-run", 0),
-    ("ledger base", "nightly nothing", 2),
-    ("ledger note", "nightly 2024-10-05 text", 0),
-    ("ledger settle", "c-1a2b3c4d dismissed", 2),
-    ("ledger track", "nightly --alarms 2", 0),
-    ("ledger push", "BASE --server http://127.0.0.1:9", 2),
-    ("trend", "nightly --html trend.html", 0),
-    ("gate", "nights/n3 --track nightly", 0),
-    ("queue submit", "suite.yaml", 0),
-    ("queue list", "1", 0),
-    ("queue cancel", "1", 0),
-    ("queue retry", "1", 0),
-    ("queue schedule add", "nightly '0 22 * * *' suite.yaml", 0),
-    ("queue schedule remove", "nightly", 0),
-    ("watch start", "checkpoints --suite suite.yaml --track sft --once", 0),
-    ("watch list", "", 0),
-    ("watch best", "sft", 2),
-    ("serve token add", "ci --scope read", 0),
-    ("serve token list", "", 0),
-    ("serve token revoke", "ci", 0),
-)
-"""Commands that draw nothing: their arguments and exit codes. BASE and TUNED are stored runs."""
-
-
-@pytest.fixture
-def place(make_run: MakeRun, tmp_path: Path) -> Path:
-    """A folder with stored runs, nights, a suite of the shipped checkpoint, and a corpus."""
-    make_run("BASE", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
-    make_run("TUNED", lambda i: [RIGHT, RIGHT, RIGHT, WRONG])
-    for night in range(4):
-        scores = {"sums": flat(40, 2, 0.5, night)}
-        make_night(tmp_path / "nights" / f"n{night}", scores, position=20_000 + night)
-    suite = SUITE.replace("KIND", "exact").replace("./model", "shipped:checkpoints/tiny-tuned")
-    (tmp_path / "suite.yaml").write_text(suite)
-    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "1+1?", "reference": "2"}) + "\n")
-    (tmp_path / "corpus.jsonl").write_text(json.dumps({"text": "1+1?"}) + "\n")
-    sample = {"doc_id": 0, "doc": {}, "target": "2", "resps": [["2"]], "filtered_resps": ["2"], "acc": 1.0}
-    (tmp_path / "samples_sums.jsonl").write_text(json.dumps(sample) + "\n")
-    (tmp_path / "checkpoints").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def telling(tmp_path: Path) -> dict[str, str]:
-    """Variables under which every Python process writes its command to `told` if it has imported torch."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text(
-        "import atexit, sys\n"
-        "def tell():\n"
-        "    if 'torch' in sys.modules:\n"
-        f"        open({str(tmp_path / 'told')!r}, 'a').write(' '.join(sys.argv) + '\\n')\n"
-        "atexit.register(tell)\n"
-    )
-    return os.environ | {"PYTHONPATH": f"{tmp_path / 'site'}:{ROOT}"}
-
-
-def told(place: Path) -> str:
-    return (place / "told").read_text() if (place / "told").exists() else ""
-
-
-@pytest.mark.slow
-def test_commands_that_draw_nothing_never_import_torch(place: Path, telling: dict[str, str]) -> None:
-    assert {name for name, _, _ in WALK} == set(all_commands()) - DRAWING - {"serve"}
-    wrong = []
-    for name, given, code in WALK:
-        arguments = [*name.split(), *shlex.split(given)]
-        arguments = [f"{each}/out/m" if each in ("BASE", "TUNED") else each for each in arguments]
-        command = [sys.executable, "-m", "genbench", *arguments]
-        done = subprocess.run(
-            command, cwd=place, env=telling, input="", capture_output=True, text=True, check=False
-        )
-        if done.returncode != code or "Traceback" in done.stderr:
-            wrong.append(f"{name} {given}: {done.returncode}, wanted {code}: {done.stderr[-300:]}")
-    assert wrong == []
-    assert told(place) == ""
-
-
-@pytest.mark.slow
-def test_the_service_never_imports_torch(place: Path, telling: dict[str, str]) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    run = [sys.executable, "-m", "genbench"]
-    subprocess.run([*run, "ledger", "add", "nights"], cwd=place, env=telling, check=True)
-    command = [*run, "serve", "--port", str(port)]
-    with subprocess.Popen(command, cwd=place, env=telling, stderr=subprocess.PIPE, text=True) as service:
-        try:
-            assert service.stderr is not None
-            while f":{port}" not in service.stderr.readline():
-                assert service.poll() is None
-            for page in ("", "tracks/nightly", "runs", "queue"):
-                with suppress(urllib.error.HTTPError):
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=60).read()
-        finally:
-            service.send_signal(signal.SIGINT)
-            service.communicate()
-    assert told(place) == ""
-
-
-def test_an_import_of_torch_is_told(place: Path, telling: dict[str, str]) -> None:
-    code = "import sys; sys.modules['torch'] = sys"
-    subprocess.run([sys.executable, "-c", code], env=telling, check=True)
-    assert told(place) == "-c\n"
 
 
 SUITE = """\

@@ -8,7 +8,7 @@ import logging.config
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,10 +63,9 @@ def is_cuda_build() -> bool:
         UnavailableError: vLLM is not installed.
     """
     name, own = distribution()
-    try:
-        labels = (own, version("torch"))
-    except PackageNotFoundError:
-        labels = (own,)
+    labels = [own]
+    with suppress(PackageNotFoundError):
+        labels.append(version("torch"))
     return name == "vllm" and not any(
         build in label.partition("+")[2] for label in labels for build in _OTHER_BUILDS
     )
