@@ -18,7 +18,7 @@ SLOW_WORKERS ?= 2
 # Tests wait for the processes that they start for a quarter of their time.
 QUICK_WORKERS ?= 3
 
-.PHONY: help setup demo test quick chaos check docs schema bench system clean
+.PHONY: help setup demo test quick chaos check docs schema bench bench-quick system clean
 
 help:
 	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
@@ -30,6 +30,7 @@ help:
 	@echo "make docs    build the documentation into site/; a broken link is an error"
 	@echo "make schema  write the JSON schemas, docs/openapi.json and docs/parity/ from the code"
 	@echo "make bench   measure speed; results are kept in benchmarks/RESULTS.md"
+	@echo "make bench-quick   print the CPU a sample of each verifier and of the host next to the last row of RESULTS.md"
 	@echo "make clean   remove $(VENV)/ and caches"
 
 setup: system $(STAMP)
@@ -82,6 +83,9 @@ bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; case $$script in \
 		*/math_answers.py) set -- "$(or $(GENBENCH_GOLD),../shared)/data/hub/HuggingFaceH4/MATH-500/default/test.jsonl" ;; \
 		*) set -- ;; esac; $(BIN)/python $$script "$$@" || exit 1; done
+
+bench-quick: setup
+	@$(BIN)/python benchmarks/quick.py
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache

@@ -39,7 +39,6 @@ from genbench.draw.capacity import Capacity, InFlightLength, assumed_length
 from genbench.draw.draw_queue import Draw, one
 from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
 from genbench.engines.placement import EngineKeeper
-from genbench.engines.vllm.kind import requests_in_flight
 from genbench.protocols import Engine
 from genbench.types import Request, SampleId
 
@@ -117,7 +116,7 @@ async def dealt(
     """Draw with genbench's lanes."""
     expected = InFlightLength([known[draw.sample] for draw in draws] if known else (), assumed_length(draws))
     weigh = _mean_of_problem(known) if known else one
-    world = World(Capacity(requests_in_flight(slots, {}), expected, weigh=weigh, clock=_simulated_s))
+    world = World(Capacity(2 * slots, slots, expected, weigh=weigh, clock=_simulated_s))
     shared = LaneContext(world, world.limit, asyncio.Event(), print, lambda engine: None)
     shared.ran_dry, shared.gives_way = ran_dry, True
     lanes = [Lane(name, make, shared) for name, make in makers.items()]

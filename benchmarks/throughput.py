@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
@@ -51,7 +52,7 @@ from genbench.verifiers.pool.process import VerifierSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput_figures import Clock, Rounds, report
+from benchmarks.throughput_figures import PAIRS, Clock, Rounds, instructions, report
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "arithmetic": ("math", {"reference": "reference"}),
@@ -78,6 +79,7 @@ class Bench:
     _seen: tuple[float, int, int] | None = None
     _finished: int = 0
     _host: float = 0.0
+    _drawing: float = 0.0
     _engine: tuple[float, float] = (0.0, 0.0)
 
     def begin(self) -> Clock:
@@ -97,7 +99,15 @@ class Bench:
         self._seen = (now, waiting + running, self.samples - self._finished)
 
     def asked(self) -> None:
-        self.clock.first_request = min(self.clock.first_request, time.monotonic())
+        if self.clock.first_request == math.inf:
+            self.clock.first_request, self._drawing = time.monotonic(), time.process_time()
+
+    def verdict(self) -> None:
+        self.clock.last_verdict = time.monotonic()
+        self.clock.verdicts += 1
+        if self.clock.verdicts == self.samples:
+            self.clock.drawing_cpu = time.process_time() - self._drawing
+            self.clock.verify_cpu = verifier_cpu_s()
 
     def answered(self, sample: SampleId, tokens: int, text: str) -> None:
         self.clock.tokens[sample], self.texts[sample] = tokens, text
@@ -105,6 +115,7 @@ class Bench:
         if len(self.clock.tokens) < self.samples:
             return
         self.clock.host_cpu = time.process_time() - self._host
+        self.clock.drawing_cpu = time.process_time() - self._drawing
         now = engine_times()
         self.clock.engine_cpu, self.clock.engine_waited = now[0] - self._engine[0], now[1] - self._engine[1]
         if self.stop_at_last_token:
@@ -166,9 +177,9 @@ class Shared(VllmEngine):
             processor.process_outputs, processor.update_scheduler_stats = self._before
         self.llm = None
 
-    def parameters(self, request: Request) -> Any:
+    def parameters(self, request: Request, *, decodes: bool = True) -> Any:
         """What vLLM is given. The bare arm decodes step by step, as vLLM does unless it is told otherwise."""
-        return self._own.sampling[request.sample.task].params(request)
+        return self._own.sampling[request.sample.task].params(request, detokenize=decodes)
 
 
 def suite(folder: Path, k: int, slots: int, max_tokens: int, dtype: str = "auto") -> Path:
@@ -200,16 +211,13 @@ def suite(folder: Path, k: int, slots: int, max_tokens: int, dtype: str = "auto"
 
 
 @contextmanager
-def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
+def in_one_loop(bench: Bench, engine: type[Shared] = Shared) -> Iterator[asyncio.Runner]:
     """Runs take the shared engine, live in one event loop (an AsyncLLM belongs to one), and tell verdicts."""
     append = RunFolder.append_verdict
 
     def told(folder: RunFolder, item: Verdict) -> None:
         append(folder, item)
-        bench.clock.last_verdict = time.monotonic()
-        bench.clock.verdicts += 1
-        if bench.clock.verdicts == bench.samples:
-            bench.clock.verify_cpu = verifier_cpu_s()
+        bench.verdict()
 
     with asyncio.Runner() as loop, EngineGuard():
 
@@ -217,7 +225,7 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
             return loop.run(work)
 
         with (
-            patch.object(vllm_engine, "VllmEngine", partial(Shared, bench)),
+            patch.object(vllm_engine, "VllmEngine", partial(engine, bench)),
             patch.object(RunFolder, "append_verdict", told),
             patch.object(command, "run_coroutine", run),
         ):
@@ -249,22 +257,22 @@ def verifier_cpu_s() -> float:
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
 
 
-def genbench_round(bench: Bench, path: Path, folder: Path) -> Clock:
-    """One `genbench run` into a fresh folder."""
+def genbench_round(bench: Bench, path: Path, folder: Path, limit: int | None = None) -> Clock:
+    """One `genbench run` into a fresh folder, of all problems or of the first ones of each task."""
     clock = bench.begin()
     with Path(os.devnull).open("w") as sink, redirect_stdout(sink):
-        pipeline.run(pipeline.RunOptions(str(path), run_dir=folder, quiet=True))
+        pipeline.run(pipeline.RunOptions(str(path), run_dir=folder, quiet=True, limit=limit))
     run = folder / "tuned"
     lines = sum(file.read_bytes().count(b"\n") for file in run.glob("*/verdicts.jsonl"))
     assert lines == clock.verdicts == bench.samples, (lines, clock.verdicts, bench.samples)
     return clock
 
 
-def raw_round(bench: Bench, loop: asyncio.Runner, number: int) -> Clock:
-    """The same requests, all handed to the engine at once."""
+def raw_round(bench: Bench, loop: asyncio.Runner, number: int, *, decodes: bool = True) -> Clock:
+    """The same requests, all handed to the engine at once. vLLM decodes their texts, or nobody does."""
     assert bench.settings is not None
     shared = Shared(bench, bench.settings)
-    prepared = [(request, shared.parameters(request)) for request in bench.requests]
+    prepared = [(request, shared.parameters(request, decodes=decodes)) for request in bench.requests]
     clock = bench.begin()
 
     async def one(request: Request, parameters: Any, place: int) -> None:
@@ -367,7 +375,7 @@ def main() -> None:
         tokens = sum(warm.tokens.values())
         print(
             f"{bench.samples} samples, {tokens} tokens a round, {arguments.slots} slots, "
-            f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}"
+            f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}, {arguments.dtype} with {instructions()}"
         )
         rounds = Rounds(ours, raw, sleeping)
         if arguments.add is not None:
@@ -375,7 +383,7 @@ def main() -> None:
         met = report(bench.samples, rounds)
         if arguments.lm_eval:
             harness(arguments.lm_eval, folder, bench, max(1, arguments.pairs // 4), arguments.max_tokens)
-    sys.exit(0 if met or len(rounds.ours) < 15 else 1)
+    sys.exit(0 if met or len(rounds.ours) < PAIRS else 1)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -20,7 +21,11 @@ _ENOUGH = 32
 _UNKNOWN = 0.15
 """Mean tokens in flight of samples that nothing is known of, as a share of max_tokens."""
 QUEUED = 8
-"""Requests that wait in an engine, so that a freed slot is filled in the same step."""
+"""Samples that wait in an engine at least, so that a freed slot is filled in the same step."""
+_SLOTS_PER_QUEUED = 8
+"""Slots for each sample that waits at least: more samples end in one step of a large engine."""
+_AHEAD_S = 1.0
+"""For how long what waits in an engine should last. Late is this process: it renders prompts and writes."""
 
 
 class Unfinished:
@@ -55,6 +60,22 @@ class Unfinished:
             return 1.0
         more = max(0.0, count * now - self._began_s) / self._finished_s
         return 1 + more * (1 - self._finished / count)
+
+
+class FinishRate:
+    """How many samples one engine finishes in a second, as a mean with weights that fall with age."""
+
+    def __init__(self) -> None:
+        self._count = self._last = 0.0
+
+    def add(self, now: float) -> None:
+        """Count a finished sample, at a time in seconds."""
+        self._count = self.of(now) + 1
+        self._last = now
+
+    def of(self, now: float) -> float:
+        """Return the samples a second."""
+        return self._count * math.exp(min(0.0, self._last - now))
 
 
 class InFlightLength:
@@ -162,6 +183,7 @@ class Capacity:
 
     Args:
         most: requests in flight that an engine takes, with those that wait in it.
+        slots: requests that an engine computes at the same time, or None if they are unknown.
         lengths: the tokens of a sample in flight, which say how many fit into an engine's KV cache.
         growth: for an engine whose size is unknown.
         weigh: returns the expected tokens of a draw, or 1 if nothing is known.
@@ -169,6 +191,7 @@ class Capacity:
     """
 
     most: int
+    slots: int | None = None
     lengths: InFlightLength = field(default_factory=InFlightLength)
     growth: Growth | None = None
     weigh: Callable[[Draw], float] = one
@@ -187,13 +210,41 @@ class Capacity:
         """Record that a sample is finished, or was taken back."""
         self.unfinished.end(sample, self.clock(), finished=finished)
 
-    def of(self, engine: Engine) -> int:
-        """Return the samples that fit into the engine, and some that wait in it."""
+    def of(self, engine: Engine, waiting: int | None = None) -> int:
+        """Return the samples that fit into the engine, and some that wait in it.
+
+        Fewer wait if the KV cache is full before the slots are. vLLM begins with a sample whose prompt fits,
+        and takes its place from it again when the others grow.
+
+        Args:
+            waiting: how many may wait (see `waiting`). None: as many as the engine takes.
+        """
         most = self.most if self.growth is None else self.growth.size
+        if self.slots is not None and waiting is not None:
+            most = min(most, self.slots + waiting)
         cache, mean = engine.kv_tokens, self.lengths.mean
         if cache is None or mean is None:
             return max(1, most)
-        return max(1, min(most, int(cache / (mean * self.unfinished.factor(self.clock()))) + QUEUED))
+        fits = int(cache / (mean * self.unfinished.factor(self.clock())))
+        if self.slots is not None and fits >= self.slots:
+            return max(1, most)
+        return max(1, min(most, fits + QUEUED))
+
+    def waiting(self, rate: float, queued: int, engines: int) -> int | None:
+        """Return how many samples may wait inside one engine, or None for as many as it takes.
+
+        A single engine has nobody to leave them to. One of several has what it finishes in a second, and no
+        more than its part of the queue, so that none has a backlog while another is idle.
+
+        Args:
+            rate: samples that the engine finishes in a second.
+            queued: samples that wait in the queue for all engines.
+            engines: how many share the queue.
+        """
+        if engines <= 1 or self.slots is None:
+            return None
+        least = max(QUEUED, self.slots // _SLOTS_PER_QUEUED)
+        return max(least, min(math.ceil(rate * _AHEAD_S), queued // engines))
 
     def note(self, draw: Draw, completion: Completion) -> None:
         """Learn from a completion of a sample."""
@@ -216,9 +267,8 @@ def limit_of(settings: EngineSettings, draws: Sequence[Draw], expected: Lengths 
     grows = settings.first_workers < settings.workers
     growth = Growth(settings.first_workers, settings.workers) if grows else None
     lengths = InFlightLength(expected_lengths(draws, expected), assumed_length(draws))
-    return Capacity(
-        settings.workers, lengths, growth, one if expected is None else partial(_tokens, expected)
-    )
+    weigh = one if expected is None else partial(_tokens, expected)
+    return Capacity(settings.workers, settings.slots, lengths, growth, weigh)
 
 
 def _tokens(expected: Lengths, draw: Draw) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from genbench.draw.capacity import Capacity
+from genbench.draw.capacity import Capacity, FinishRate
 from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.errors import EngineDiedError, EngineError, GenbenchError, RequestStuckError
 from genbench.protocols import Engine
@@ -106,6 +106,7 @@ class EngineSession:
         self._failure: BaseException | None = None
         self._stuck = 0
         self._looked = -math.inf
+        self._rate = FinishRate()
         self.death: EngineDiedError | None = None
         self.gave_way = False
         """Whether the session ended for another model, with nothing left to do for this engine."""
@@ -139,10 +140,16 @@ class EngineSession:
         """Return how many more samples the engine may get now."""
         if self.alone:
             return 1 - len(self._tasks)
-        fits = self._shared.limit.of(self._engine) - self._engine.others_in_flight - len(self._tasks)
+        fits = self._most - self._engine.others_in_flight - len(self._tasks)
         part = self._queue.weight / max(1, self._shared.lanes) - self._weight
         mean = self._queue.weight / max(1, self._queue.size)
         return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
+
+    @property
+    def _most(self) -> int:
+        """Return how many samples the engine may have, with those that wait in it."""
+        limit, lanes = self._shared.limit, self._shared.lanes
+        return limit.of(self._engine, limit.waiting(self._rate.of(limit.clock()), self._queue.waiting, lanes))
 
     async def _fill(self) -> None:
         """Take samples one by one, so that engines that are up at the same time take turns."""
@@ -214,7 +221,7 @@ class EngineSession:
 
         When its KV cache is full, the engine sets the last requests aside until others are finished.
         """
-        most = self._shared.limit.of(self._engine)
+        most = self._most
         return [] if self.alone or self._engine.kv_tokens is None else list(self._tasks)[most:]
 
     def hand_over(self, samples: Sequence[SampleId]) -> int:
@@ -242,6 +249,7 @@ class EngineSession:
         match task.exception():
             case None:
                 self.finished += 1
+                self._rate.add(self._shared.limit.clock())
                 self._stuck = 0
                 self._queue.done(draw)
             case EngineDiedError() as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -88,7 +89,7 @@ class Generation:
                 finished between.
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
-        shared = LaneContext(self, self.limit, self.stop, tell, self.started, self.tell)
+        shared = LaneContext(self, self.limit, self.stop, tell, self._begin, self.tell)
         if more is None:
             shared.ran_dry, shared.gives_way = self.ran_dry, True
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
@@ -98,12 +99,22 @@ class Generation:
                 await draw_all(lanes, shared, draws)
                 draws = () if more is None else await more()
         finally:
+            gc.unfreeze()
             syncer.cancel()
             await asyncio.gather(syncer, return_exceptions=True)
             self.sink.sync()
             for lane in lanes:
                 await lane.close()
             self.facts |= {name: found for name, found in shared.facts.items() if found}
+
+    def _begin(self, engine: Engine) -> None:
+        """Record that an engine is up, and keep what is loaded by now out of garbage collections.
+
+        Each full collection goes through all objects of vLLM, torch and the tasks. That took 0.28 ms a
+        sample, in pauses of 0.1 s during which the engine got no request (answers of 40 tokens, 2 cores).
+        """
+        gc.freeze()
+        self.started(engine)
 
     async def draw(self, engine: Engine, draw: Draw) -> None:
         """Draw all turns of one sample that are not stored yet."""

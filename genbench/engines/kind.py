@@ -84,6 +84,14 @@ class EngineSettings(ABC):
         return None
 
     @property
+    def slots(self) -> int | None:
+        """Return how many requests one engine computes at the same time, or None if that is unknown.
+
+        The others of `workers` wait in it. Of several engines with slots each has only a few that wait.
+        """
+        return None
+
+    @property
     def first_workers(self) -> int:
         """Return the requests of one engine at first. They grow up to `workers` while it gets faster."""
         return self.workers

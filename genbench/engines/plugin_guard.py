@@ -90,6 +90,13 @@ class ForeignSettings:
             return getattr(self._settings, attribute)
 
     @property
+    def slots(self) -> int | None:
+        """Return the requests that one engine computes at the same time, or None if that is unknown."""
+        with defects_of(self._name):
+            slots = getattr(self._settings, "slots", None)
+            return None if slots is None else int(slots)
+
+    @property
     def first_workers(self) -> int:
         """Return the requests of one engine at first."""
         with defects_of(self._name):

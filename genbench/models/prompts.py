@@ -6,10 +6,15 @@ task.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -257,13 +262,14 @@ class Renderer:
         tools = template_tools(self.chat_template, schemas)
         try:
             # strftime_now is a global of transformers' templates. A variable of that name replaces it.
-            found = tokenizer.apply_chat_template(
-                conversation,
-                chat_template=self.chat_template,
-                add_generation_prompt=True,
-                tokenize=False,
-                **{"strftime_now": TEMPLATE_DATE.strftime} | tools | dict(self.chat_template_kwargs),
-            )
+            with _limited_time():
+                found = tokenizer.apply_chat_template(
+                    conversation,
+                    chat_template=self.chat_template,
+                    add_generation_prompt=True,
+                    tokenize=False,
+                    **{"strftime_now": TEMPLATE_DATE.strftime} | tools | dict(self.chat_template_kwargs),
+                )
         except Exception as error:  # a template is a program that came with the checkpoint
             roles = ", ".join(message.role for message in messages)
             raise PromptError(f"the chat template failed on the roles {roles}: {error}") from error
@@ -295,6 +301,63 @@ class Renderer:
             if name not in words and name not in _ALWAYS:
                 hint = nearest(name, _variables(words))
                 raise PromptError(f"chat_template_kwargs: the chat template has no '{name}'{hint}")
+
+
+_RENDER_S = 5.0
+"""Seconds for one prompt. Templates of real models take a millisecond."""
+_rendering: dict[int, float] = {}
+"""The threads that render a template, each with the time at which it must have ended."""
+_watchdogs: list[threading.Thread] = []
+"""The one thread that ends them, once there is one."""
+
+
+class _TooSlowError(Exception):
+    """A chat template took too long."""
+
+    def __str__(self) -> str:
+        return f"it took longer than {_RENDER_S:g} s for one prompt; look at its loops"
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """End a template that runs too long, such as one with nested loops, by an exception in this thread.
+
+    One operation of Python that takes long by itself (a huge power) is not ended.
+    """
+    if not _watchdogs:
+        _watchdogs.append(threading.Thread(target=_watch, name="chat-template-watchdog", daemon=True))
+        _watchdogs[0].start()
+    own = threading.get_ident()
+    _rendering[own] = time.monotonic() + _RENDER_S
+    has_arrived = False
+    try:
+        yield
+    except _TooSlowError:
+        has_arrived = True
+        raise
+    finally:
+        if _rendering.pop(own, None) is None and not has_arrived:
+            # The watchdog was faster. Its exception is on its way, and must not hit what comes next.
+            for _ in range(100):
+                time.sleep(0.01)
+
+
+def _watch() -> None:
+    while True:
+        time.sleep(0.5)
+        for thread, until in list(_rendering.items()):
+            if time.monotonic() > until and _rendering.pop(thread, None) is not None:
+                error = ctypes.py_object(_TooSlowError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+
+def _after_fork() -> None:
+    """Start a new watchdog when the first template is rendered: a child has no threads."""
+    _watchdogs.clear()
+    _rendering.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _variables(words: set[str]) -> list[str]:

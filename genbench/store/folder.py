@@ -165,7 +165,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: FolderLock | None = None
-        self._appenders: dict[Path, Appender] = {}
+        self._appenders: dict[tuple[str, str], Appender] = {}
         self._renewed: set[str] = set()
         self.healed_bytes = 0
 
@@ -317,14 +317,15 @@ class RunFolder:
         self._appender(task, self._verdicts_kind(task)).append(verdict_to_record(item))
 
     def _appender(self, task: str, kind: str) -> Appender:
-        path = self.file(task, kind)
-        if path not in self._appenders:
+        found = self._appenders.get((task, kind))
+        if found is None:
             if self._lock is None:
                 raise AssertionError("a folder opened for reading is not written")
+            path = self.file(task, kind)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._appenders[path] = Appender(path)
-            self.healed_bytes += self._appenders[path].healed_bytes
-        return self._appenders[path]
+            found = self._appenders[task, kind] = Appender(path)
+            self.healed_bytes += found.healed_bytes
+        return found
 
     def completions(self, task: str) -> Iterator[Completion]:
         """Yield the task's completions in the order of the file.
@@ -377,25 +378,24 @@ class RunFolder:
         """Replace the task's old verdicts by the new ones, by rename. The new ones must be complete."""
         if task not in self._renewed:
             return
-        path = self.file(task, _RENEWED)
-        self._close(path)
-        self._close(self.file(task, "verdicts"))
-        rename(path, self.file(task, "verdicts"))
+        self._close(task, _RENEWED)
+        self._close(task, "verdicts")
+        rename(self.file(task, _RENEWED), self.file(task, "verdicts"))
         self._renewed.discard(task)
 
     def replace_verdicts(self, task: str, kept: Iterable[Verdict]) -> None:
         """Replace the task's verdicts by `kept`, by rename."""
-        path = self.file(task, self._verdicts_kind(task))
-        self._close(path)
-        replace(path, b"".join(encode(verdict_to_record(item)) for item in kept))
+        kind = self._verdicts_kind(task)
+        self._close(task, kind)
+        replace(self.file(task, kind), b"".join(encode(verdict_to_record(item)) for item in kept))
 
     def forget_renewal(self, task: str) -> None:
         """Remove the new file of a stopped renewal. The old verdicts then remain in force."""
         self.file(task, _RENEWED).unlink(missing_ok=True)
 
-    def _close(self, path: Path) -> None:
-        if path in self._appenders:
-            self._appenders.pop(path).close()
+    def _close(self, task: str, kind: str) -> None:
+        if (task, kind) in self._appenders:
+            self._appenders.pop((task, kind)).close()
 
     def sync(self) -> None:
         """Flush all appended lines to the disk (fsync)."""

@@ -115,7 +115,11 @@ def dumps(record: object) -> str:
     Raises:
         ValueError: the record contains NaN or an infinity, which other readers of JSON refuse.
     """
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(record)
+
+
+# json.dumps would make an encoder for each line.
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def encode(record: object) -> bytes:

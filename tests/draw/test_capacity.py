@@ -12,6 +12,7 @@ import pytest
 from genbench.draw.capacity import (
     QUEUED,
     Capacity,
+    FinishRate,
     Growth,
     InFlightLength,
     Unfinished,
@@ -23,6 +24,7 @@ from genbench.protocols import Engine
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
 from genbench.types import Completion, Request, SampleId
+from tests.table import each_row
 
 SUITE = """\
 models: {m: {path: nowhere}}
@@ -144,6 +146,44 @@ def test_what_fits_into_the_cache_bounds_the_engine(draw: Draw) -> None:
     assert limit.of(Sized(51_000)) == 100 + QUEUED
     assert limit.of(Sized(10**9)) == 256
     assert limit.of(Sized(None)) == limit.of(Plain()) == 256
+
+
+def test_samples_wait_for_slots_and_not_for_a_full_cache(draw: Draw) -> None:
+    limit = Capacity(most=200, slots=100, lengths=InFlightLength([1000.0]))
+    assert limit.of(Plain()) == limit.of(Sized(50_000)) == 200
+    assert limit.of(Sized(50_000), 30) == 130
+    assert limit.of(Sized(49_000), 30) == limit.of(Sized(49_000)) == 98 + QUEUED
+
+
+@pytest.fixture
+def hundred_a_second() -> FinishRate:
+    """An engine that has finished a hundred samples a second until second 10."""
+    rate = FinishRate()
+    for place in range(1000):
+        rate.add((place + 1) / 100)
+    return rate
+
+
+@each_row(
+    "queued, engines, seconds_later, wanted",
+    [
+        (10_000, 2, 0.0, 101),
+        (100, 2, 0.0, 50),
+        (480, 8, 0.0, 60),
+        (0, 2, 0.0, 32),
+        (10_000, 2, 10.0, 32),
+        (10_000, 1, 0.0, None),
+    ],
+)
+def test_what_waits_follows_what_an_engine_finishes_and_its_part_of_the_queue(
+    queued: int, engines: int, seconds_later: float, wanted: int | None, hundred_a_second: FinishRate
+) -> None:
+    limit = Capacity(most=512, slots=256)
+    assert limit.waiting(hundred_a_second.of(10.0 + seconds_later), queued, engines) == wanted
+
+
+def test_an_engine_of_unknown_slots_has_as_many_requests_as_it_takes() -> None:
+    assert Capacity(most=64).waiting(100.0, 10_000, 2) is None
 
 
 def test_an_engine_gets_at_least_one_sample(draw: Draw) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.draw.capacity import Capacity
+from genbench.draw.capacity import QUEUED, Capacity
 from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.draw.engine_lanes import EngineSession, LaneContext
 from genbench.errors import EngineDiedError, EngineError
@@ -131,6 +131,45 @@ def test_an_engine_gets_no_more_than_fits(draws: list[Draw]) -> None:
     asyncio.run(work())
 
 
+def with_slots(drawer: Drawer, slots: int, lanes: int) -> LaneContext:
+    """Engines whose slots are known, as those of vLLM."""
+    context = shared(drawer, 2 * slots, lanes)
+    context.limit = Capacity(2 * slots, slots)
+    return context
+
+
+def test_an_engine_with_a_queue_behind_it_has_as_many_waiting_requests_as_slots(draws: list[Draw]) -> None:
+    async def work() -> None:
+        engine, queue = Slots("a", 20, 30.0), DrawQueue(draws)
+        context = with_slots(Drawer(), 20, lanes=1)
+        running = asyncio.create_task(EngineSession(context, engine, queue, alone=False).run())
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert engine.most == 40 and queue.waiting == 40
+        context.stop.set()
+        await running
+
+    asyncio.run(work())
+
+
+def test_one_of_several_engines_has_waiting_requests_as_it_finishes_them(draws: list[Draw]) -> None:
+    """Nothing has ended in the slow engine. The fast one finishes more in a second than its slots."""
+
+    async def work() -> tuple[Slots, Slots]:
+        slow, fast = Slots("slow", 10, 30.0), Slots("fast", 10, 0.02)
+        context, queue = with_slots(Drawer(), 10, lanes=2), DrawQueue(draws)
+        sessions = [EngineSession(context, engine, queue, alone=False) for engine in (slow, fast)]
+        running = asyncio.gather(*(session.run() for session in sessions))
+        while queue.waiting > 10:  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0.01)
+        context.stop.set()
+        await running
+        return slow, fast
+
+    slow, fast = asyncio.run(work())
+    assert slow.most == 10 + QUEUED and fast.most == 20
+
+
 def test_a_single_engine_that_has_all_that_is_left_says_so_before_it_ends(draws: list[Draw]) -> None:
     drawer, left = Drawer(), []
 
@@ -163,7 +202,7 @@ class Shrinking(Capacity):
 
     found: float = math.inf
 
-    def of(self, engine: Engine) -> int:
+    def of(self, engine: Engine, waiting: int | None = None) -> int:
         assert isinstance(engine, Slots)
         return int(min(self.most, self.found)) if engine.name == "slow" else self.most
 

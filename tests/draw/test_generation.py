@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,12 +54,15 @@ class Repeater(Engine):
     dies: str = ""
     asked: list[Request] = field(default_factory=list)
     closed: int = 0
+    frozen: int = 0
+    """Objects that garbage collections leave out while the engine draws."""
 
     async def start(self) -> None:
         await asyncio.sleep(0)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         self.asked.append(request)
+        self.frozen = gc.get_freeze_count()
         question = request.messages[-1].content
         if self.fails and self.fails in question:
             raise RequestFailedError("refused")
@@ -139,6 +143,12 @@ def test_every_sample_is_drawn_once_and_offered_whole(draws: list[Draw]) -> None
     assert len(kept.completions) == 12 and kept.started == 1 and kept.synced >= 1 and engine.closed == 1
     assert {item.attempt for item in kept.completions} == {4}
     assert len({item.seed for item in kept.completions}) == 12
+
+
+def test_garbage_collections_leave_out_what_was_loaded_before_the_first_sample(draws: list[Draw]) -> None:
+    engine = Repeater()
+    run(engine, draws)
+    assert engine.frozen > 10_000 and gc.get_freeze_count() == 0
 
 
 def test_a_later_turn_sees_the_answer_without_its_trace(draws: list[Draw]) -> None:

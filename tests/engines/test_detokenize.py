@@ -71,6 +71,12 @@ def test_every_cut_of_a_text_is_decoded_as_step_by_step(text: str) -> None:
     assert asyncio.run(decoder.text(prompt, ids)) == stepwise(tokenizer, prompt, ids)
 
 
+def test_long_completions_are_decoded_in_a_thread_with_the_same_text() -> None:
+    tokenizer = byte_level()
+    decoder, ids = decoder_of(tokenizer), tokenizer.encode("ab€ c").ids * 400
+    assert asyncio.run(decoder.text([33], ids)) == "ab€ c" * 400
+
+
 def test_an_incomplete_character_at_the_end_is_left_out_with_its_tokens() -> None:
     tokenizer = byte_level()
     decoder, ids = decoder_of(tokenizer), tokenizer.encode("ab€").ids

@@ -14,7 +14,6 @@ from genbench.engines.vllm.kind import (
     batched_tokens,
     default_sizes,
     narrow_context,
-    requests_in_flight,
     sizes_for,
 )
 
@@ -27,16 +26,6 @@ def driver(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     command.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-
-
-def test_every_rank_has_its_own_slots() -> None:
-    assert requests_in_flight(256, {}) == 288
-    assert requests_in_flight(256, {"data_parallel_size": 8}) == 2048 + 256
-    assert requests_in_flight(256, {"tensor_parallel_size": 8}) == 288
-
-
-def test_a_small_engine_has_a_few_waiting() -> None:
-    assert requests_in_flight(1, {}) == 9 and requests_in_flight(64, {"data_parallel_size": None}) == 72
 
 
 def test_a_step_holds_the_longest_prompt_on_cpu_unless_the_suite_says_its_size() -> None:

@@ -65,9 +65,12 @@ def test_logs_go_to_the_run_folder() -> None:
     assert BASE.workers == 16 and BASE.generates
 
 
-def test_requests_in_flight_are_those_of_all_ranks_and_some_that_wait() -> None:
-    assert BASE.workers == 16
-    assert replace(BASE, extra={"data_parallel_size": 8}).workers == 72
+def test_every_data_parallel_rank_has_its_own_slots_and_as_many_requests_wait() -> None:
+    assert (BASE.slots, BASE.workers) == (8, 16)
+    ranks = replace(BASE, extra={"data_parallel_size": 8})
+    assert (ranks.slots, ranks.workers) == (64, 128)
+    for extra in ({"tensor_parallel_size": 8}, {"data_parallel_size": None}):
+        assert replace(BASE, extra=extra).slots == 8
 
 
 def test_the_context_is_narrowed_to_what_the_requests_need() -> None:

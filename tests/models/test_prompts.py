@@ -164,6 +164,14 @@ def test_a_template_that_refuses_messages_says_which(tokenizer: Any) -> None:
         Renderer(tokenizer, template, system_prompt="x").render(HELLO)
 
 
+@pytest.mark.slow
+def test_a_template_whose_loops_never_end_is_refused(tokenizer: Any) -> None:
+    loops = "".join(f"{{% for i{depth} in range(99999) %}}" for depth in range(5)) + "{% endfor %}" * 5
+    with pytest.raises(PromptError, match="took longer than 5 s for one prompt"):
+        Renderer(tokenizer, loops).render(HELLO)
+    assert Renderer(tokenizer, "{{ messages[0].content }}").render(HELLO).text == HELLO[0].content
+
+
 def test_a_template_that_asks_for_the_day_gets_the_same_one_forever(tokenizer: Any) -> None:
     prompt = Renderer(tokenizer, "Today: {{ strftime_now('%d %B %Y') }}").render(HELLO)
     assert prompt.text == "Today: 01 January 2025"

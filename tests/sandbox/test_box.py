@@ -30,6 +30,47 @@ def test_an_unreadable_test_is_an_error_and_harms_no_neighbour() -> None:
             assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
 
 
+PROCESS_ID = Program("import os\nprint(os.getpid())")
+YES_NO = Program("a, b = map(int, input().split())\nprint('YES' if a < b else 'NO')")
+
+
+def sums(count: int) -> list[Check]:
+    """Tests whose outputs cannot be guessed."""
+    return [
+        Check(f"{number} {12_345 * number + 678_901}\n", f"{12_346 * number + 678_901}\n")
+        for number in range(count)
+    ]
+
+
+def yes_no(count: int) -> list[Check]:
+    """Tests whose outputs can be guessed."""
+    return [Check(f"{number} 5\n", "YES\n" if number < 5 else "NO\n") for number in range(count)]
+
+
+@each_row(
+    "program, checks, most",
+    [
+        (ADD, sums(1), 1),
+        (ADD, sums(3), 3),
+        (ADD, sums(20), 1),
+        (YES_NO, yes_no(3), 4),
+        (YES_NO, yes_no(20), 21),
+    ],
+)
+def test_a_program_starts_one_process_or_one_for_each_test_that_can_be_guessed_and_one_that_forks_them(
+    program: Program, checks: list[Check], most: int
+) -> None:
+    """A cage numbers its processes one after the other. The numbers before and after tell how many came."""
+    with Sandbox.open("a") as box:
+
+        def number() -> int:
+            return int(box.grade(PROCESS_ID, [Check("", "unknown\n")], LIMITS).actual)
+
+        before = number()
+        assert box.grade(program, checks, LIMITS).verdict == "pass"
+        assert 1 <= number() - before - 1 <= most
+
+
 def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
     with Sandbox.open() as box:
         assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"

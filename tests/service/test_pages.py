@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from genbench.ledger.changes import annotate
@@ -13,6 +17,7 @@ from genbench.queue.jobs import cancel_job, job_folder, submit
 from genbench.queue.spec import JobSpec, PlacedSpec
 from genbench.service.context import Service
 from genbench.service.pages import overview
+from genbench.service.pages.runs import report_policy
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.killing import placed
 
@@ -95,7 +100,23 @@ def test_a_report_is_shown_within_the_frame_and_without_the_rights_of_the_servic
     assert f'src="/runs/{uid}/report.html"' in framed.text and 'sandbox="allow-scripts"' in framed.text
     shown = client.get(f"/runs/{uid}/report.html")
     assert shown.text == HOSTILE
-    assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    policy = shown.headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts; default-src 'none'") and "script-src 'sha256-" in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    alone = client.get(
+        f"/runs/{uid}/report.html", headers={"Sec-Fetch-Dest": "document"}, follow_redirects=False
+    )
+    assert (alone.status_code, alone.headers["location"]) == (303, f"/runs/{uid}/report")
+
+
+def test_the_scripts_of_a_report_are_those_that_may_run_here(request: pytest.FixtureRequest) -> None:
+    folder: Path = request.getfixturevalue("make_run")("drawn", lambda _: ["1"] * 4)
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    scripts = re.findall(r"<script nonce=[^>]*>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) >= 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in report_policy()
 
 
 def test_the_models_of_one_command_have_the_report_in_the_folder_above(

@@ -169,7 +169,7 @@ class ServedModel(Engine):
 
     def __init__(self, host: VllmEngine, settings: VllmSettings, number: int, slots: int) -> None:
         self._host, self._number, self._log = host, number, settings.log
-        self.sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
+        self.sampling = {task: _Sampling.of(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
         self.requests: dict[SampleId, str] = {}
         """By sample, the id of its request."""
@@ -314,12 +314,17 @@ def _lora_request(adapter: Path | None) -> LoRARequest | None:
 @dataclass(frozen=True, slots=True)
 class _Sampling:
     decoding: Decoding
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, decoding: Decoding) -> _Sampling:
+        return cls(decoding, decoding.sampling)
 
     def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:
         """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
         return SamplingParams(
             n=1,
-            **self.decoding.sampling,
+            **self.fields,
             seed=request.seed,
             max_tokens=request.max_tokens,
             detokenize=detokenize,
@@ -418,7 +423,7 @@ class VllmEngine(Engine):
 
     def serve(self, settings: VllmSettings) -> ServedModel:
         """Return the engine as a further model of the same checkpoint uses it, until that is closed."""
-        model = ServedModel(self, settings, next(self._numbers), self._slots)
+        model = ServedModel(self, settings, next(self._numbers), self.settings.slots)
         self._models.append(model)
         return model
 
@@ -466,10 +471,6 @@ class VllmEngine(Engine):
         with self.settings.loading.configuring:
             config = arguments.create_engine_config(UsageContext.LLM_CLASS)
         return AsyncLLM.from_vllm_config(config, disable_log_stats=arguments.disable_log_stats)
-
-    @property
-    def _slots(self) -> int:
-        return self.settings.max_num_seqs * int(self.settings.extra.get("data_parallel_size") or 1)
 
     @property
     def facts(self) -> Mapping[str, Any]:

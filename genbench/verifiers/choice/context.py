@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, Protocol
 
@@ -240,15 +240,18 @@ _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,
 _HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
 # "First, B." begins a discussion of B.
 _ORDERS = re.compile(
-    r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
+    r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|when (?!all)|for (?:large|small|even|odd"
+    r"|positive|negative|big)|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
     r"|其次)\b",
     re.IGNORECASE,
 )
 # A letter of another option. "A" before a small word is an article.
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 # "B and C", "B/C", "(B) or option (C)".
+_JOIN_WORD = bounded(words(announcements.JOINTS))
 _JOINT = re.compile(
-    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*|(?:\.{{2,}}|…|[–—-])\s*(?=o[rdu]))?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*|(?:\.{{2,}}|…|[–—-])\s*(?=o[rdu]))?\(?(?:{_JOIN_WORD}\s{{1,2}})?"
+    rf"(?:{_JOIN_WORD})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
@@ -258,6 +261,7 @@ _SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|e
 _ADDS = re.compile(
     r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise)\b", re.IGNORECASE
 )
+_ADDS_BEFORE = re.compile(r"\b(?:so|as) (?:is|does|would be)[\s(]*(?:option)?[\s(]*\Z", re.IGNORECASE)
 _CONTINUES = frozenset(announcements.CONTINUING)
 _TEXT_CONTINUES = frozenset({
     *("because", "since", "as", "which", "is", "was", "due", "so", "given", "therefore", "rather", "not"),
@@ -287,6 +291,7 @@ class Placed(Protocol):
         ...
 
 
+@lru_cache(512)
 def lead(before: str) -> Lead:
     """Return how the words before an option present it."""
     if _STATED.search(before):
@@ -360,9 +365,9 @@ def is_listed(gap: str, after: str) -> bool:
     return _LISTED.fullmatch(gap) is not None or joined_one
 
 
-def adds(after: str) -> bool:
-    """Return whether an option is called right next to another one: "B is also correct"."""
-    return _ADDS.match(after) is not None
+def adds(before: str, after: str) -> bool:
+    """Return whether an option is called right next to another: "B is also correct", "and so is B"."""
+    return _ADDS.match(after) is not None or _ADDS_BEFORE.search(before) is not None
 
 
 def continues(after: str) -> bool:

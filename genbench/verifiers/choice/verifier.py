@@ -27,7 +27,7 @@ from genbench.verifiers.choice.context import (
     without_unit,
 )
 from genbench.verifiers.language import commitment
-from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
+from genbench.verifiers.language.commitment import VERDICT, Claim, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
@@ -439,6 +439,8 @@ class OptionReader:
         if commitment.contrasts(after):
             return True  # "B, not A"
         letter = group[0].letter
+        if re.match(r"[^.!?\n]{0,80}\?", after):
+            return False  # "The answer is B, isn't it?"
         heading = context.is_heading(letter, after)
         if not heading and context.begins_prose(letter, after):
             return False
@@ -478,11 +480,10 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
 
 
 def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
-    """Return whether a letter is named again after a comma, as a subject: "Between A and B, B is better"."""
+    """Return whether a letter begins a clause: "Between A and B, B is better", "A fails; B is left"."""
     again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
-    return (
-        again and "," in gap and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
-    )
+    new = mention.kind == "letter" and ((again and "," in gap) or ";" in gap)
+    return new and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
 
 
 def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
@@ -528,18 +529,38 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         kind: Kind = "announced" if claim.scope == "relative" and lead == "stated" else "confirmed"
         yield Statement(start, end, letters, "denied", kind, plain=claim.plain)
         return
-    if claim.role in ("alternative", "hypothetical"):
+    if claim.role == "alternative":
+        yield Statement(start, end, letters, "named")
+    if claim.role not in ("alternative", "hypothetical"):
+        yield from _given(group, claim, _Around(before, after, lead), sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The words before and after a group of options, and how they lead to it."""
+
+    before: str
+    after: str
+    lead: context.Lead
+
+
+def _given(group: list[Mention], claim: Claim, around: _Around, sentences: Sentences) -> Iterator[Statement]:
+    """Yield how strongly a clause gives a group that it neither rejects nor only supposes."""
+    start, end, letters = group[0].start, group[-1].end, _letters_of(group)
+    before, after, lead = around.before, around.after, around.lead
+    by_text = group[-1].kind == "text"
+    if by_text and not context.ends_text(after):
         return
-    if group[-1].kind == "text" and not context.ends_text(after):
-        return
+    adds = context.adds(before, after)
+    confirmed = claim.plain or (adds and claim.role == "mention") or context.confirms(after, text=by_text)
     if claim.exception:
         yield Statement(start, end, letters, "stated", "exception")
     elif lead == "stated":
-        yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
-    elif claim.plain or context.confirms(after, text=group[-1].kind == "text"):
+        yield Statement(start, end, letters, "stated", "announced", adds=adds)
+    elif confirmed:
         # "A, B and D are all accurate": several at once say which one is not, if one is announced.
-        kind = "exception" if len(letters) > 1 else "confirmed"
-        yield Statement(start, end, letters, "stated", kind, adds=context.adds(after))
+        kind: Kind = "exception" if len(letters) > 1 else "confirmed"
+        yield Statement(start, end, letters, "stated", kind, adds=adds)
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
     elif lead == "mentioned" and context.rest_of(before):

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,10 +25,6 @@ from langdetect.detector import Detector
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import ErrorCode
 from langdetect.utils.ngram import NGram
-from nltk.data import FileSystemPathPointer
-from nltk.tag.perceptron import PerceptronTagger
-from nltk.tokenize import NLTKWordTokenizer
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer, load_punkt_params
 from numpy.typing import NDArray
 
 from genbench.data.nltk_data import (
@@ -39,6 +37,28 @@ from genbench.data.nltk_data import (
 )
 from genbench.errors import UnavailableError
 from genbench.verifiers.instructions.word_lists import ABBREVIATIONS
+
+
+@contextmanager
+def _without(package: str) -> Iterator[None]:
+    """Have imports of a package fail meanwhile, unless it is loaded already."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+
+
+# Loading nltk takes 2.3 s of CPU in each process, of which scipy takes 1.6. nltk imports scipy for Fisher's
+# exact test of collocations and for aligned translations, and does without it if it is not installed.
+with _without("scipy"):
+    from nltk.data import FileSystemPathPointer
+    from nltk.tag.perceptron import PerceptronTagger
+    from nltk.tokenize import NLTKWordTokenizer
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer, load_punkt_params
 
 LONG_GAP = re.compile(r"(\s)\s+(\s)")
 SINGLE_CHARACTERS = re.compile(r"\(?\[((?:\\.|[^\\\[\]^-]|.-.)+)\]\)?")

@@ -163,7 +163,8 @@ FILLERS = read_table(r"""
         really; still; say; it; it's; is; was; would; should; must; has; will; rather; choose; as follows;
         therefore,; by; this; equal to; most; undeniably; answer; found in
     zh: 应该; 應該; 就; 是; 为; 為; 一定; 显然; 很可能; 最可能; 极可能; 正确; 的; 应; 选择; 选
-    de: daher; also; somit; wahrscheinlich; eindeutig; sicher; sicherlich; die; der; hier; natürlich;
+    de: aber; jedoch; dennoch; daher; also; somit; wahrscheinlich; eindeutig; sicher; sicherlich; die; der;
+        hier; natürlich;
         demnach; ganz; klar; ist; richtige; nur; mich
     fr: donc; probablement; clairement; sûrement; la; le; l'; bien; sans doute; évidemment; certainement;
         est; que
@@ -217,11 +218,12 @@ CONFIRMING = read_table(r"""
         works best; is it; is the one; is the (?:most|only|likeliest|winner); stands out;
         remains?(?! (?:wrong|false)); is (?:better|preferable|valid|spot on); satisfies; is left;
         (?:the|my) (?:answer|only (?:possibility|option|choice|answer)); applies; is definitely;
-        is clearly (?:the|correct|right); wins; ✓; ✅; is what; is therefore; is indeed; is undoubtedly;
+        is clearly (?:the|correct|right); wins; ✓; ✅; is what(?! (?:most|many|people|students|some));
+        is therefore; is indeed; is undoubtedly;
         is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
     zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适); 是正确; 正确; 是正確; 正確; 是对的;
         对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
-    de: die (?:richtige |korrekte |gesuchte )?antwort;
+    de: die (?:richtige |korrekte |gesuchte )?(?:antwort|lösung);
         ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
         ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
         bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte

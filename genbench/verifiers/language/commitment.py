@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from genbench.verifiers.language.announcements import OPTIONS
@@ -384,7 +385,8 @@ _ADVERB = (
 # What says of an answer that it is one: "B is correct", "B is the best choice", "it fits".
 RIGHT_WORDS = any_of(r"""
     correct; right; true; accurate; valid; it; plausible; likely; probable; appropriate; suitable; acceptable;
-    possible; supported; consistent; reasonable; viable; ok(?:ay)?; sensible; justified; good; adequate;
+    possible; what(?:['’]?s| is) left; what remains; left\b; supported; consistent; reasonable; viable;
+    ok(?:ay)?; sensible; justified; good; adequate;
     fitting;
     (?:\w+ ){0,2}(?:answer|option|choice|solution|one|pick|candidate|case|possibility)(?:s\b|\b)
 """)
@@ -485,7 +487,8 @@ _SECOND = re.compile(
 _ALSO = re.compile(r"(?:also|too|equally|likewise|just as|both)\b", re.IGNORECASE)
 # "A would be right for the largest city", "B would be the answer to another question", "… if it were hot".
 _FOR_ANOTHER = re.compile(
-    r"[^.;!?\n]{0,60}?\b(?:if|had|were|when|unless|only|in \d+|for (?:the|a|an|most|other|another|large"
+    r"[^.;!?\n]{0,60}?\b(?:if|had|were|when|unless|only|in \d+|in (?:an?|the)|for (?:the|a|an|most|other"
+    r"|another|large"
     r"|small)|to (?:a|an|the)"
     r" (?:\w+ )?(?:different|other|question))\b",
     re.IGNORECASE,
@@ -496,7 +499,9 @@ _BETTER = re.compile(
     rf"|clearly|still)\s+)*"
     r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
     r"|over\s+(?:option\s+)?\(?(?-i:[A-Z]))\b"
-    r"|[^.;!?\n]{0,12}(?:passt besser|convient mieux|va mieux|est mieux|es mejor|encaja mejor|è meglio"
+    r"|[^.;!?\n]{0,12}(?:passt besser|ist besser|est préférable|es preferible"
+    r"|[\u4e00-\u9fff]?更(?:合适|好|准确|恰当|符合)"
+    r"|convient mieux|va mieux|est mieux|es mejor|encaja mejor|è meglio"
     r"|é melhor|лучше|比[A-Z]更)",
     re.IGNORECASE,
 )
@@ -507,12 +512,14 @@ _WORSE = re.compile(
 )
 # "B if n is even", "B, unless it is cold", "B when it is hot": a condition that the answer hangs on.
 _CONDITION = re.compile(
-    rf"{_CLOSING},?\s*(?:(?:only|but only|unless)\s+)?(?:if|unless|when|wenn|falls|si(?!\s+tratta)"
+    rf"{_CLOSING},?\s*(?:(?:only|but only|unless)\s+)?(?:if|unless|when|for (?:large|small|even|odd"
+    rf"|positive|negative|big|all|any)|wenn|falls|si(?!\s+tratta)"
     rf"|se(?!\s+trata)|если)\b",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"\b(?:otherwise|else|if not|in which case|sonst|andernfalls|sinon|si no|de lo contrario|altrimenti"
+    r"\b(?:otherwise|else|if not|in which case|(?:for|if|when|in) [^.;!?\n]{1,30} (?:it(?: is|['’]s)"
+    r"|the answer is)\s*\(?(?-i:[A-Z])|sonst|andernfalls|sinon|si no|de lo contrario|altrimenti"
     r"|senão|иначе)\b"
     r"|(?:if|when|wenn|si|se|если)\b[^.;!?\n]{1,60}\b(?:if|when|wenn|si|se|если|and|et|und|y)\b",
     re.IGNORECASE,
@@ -524,12 +531,19 @@ _OTHERWISE = re.compile(
 _ALTERNATIVE_BEFORE = re.compile(
     r"(?:(?<!no other )(?<!nothing other )\b(?:than|rather than|instead of|as opposed to|over|unlike"
     r"|from \(?(?-i:[A-Z])\)? to|followed by|besides|compared (?:with|to)"
-    r"|prefer\w* \S{1,20} to|first,? then|so (?:is|does|would be)|as (?:is|does)|versus|vs\.?|similar to"
+    r"|prefer\w* \S{1,20} to|first,? then|versus|vs\.?|similar to"
     r"|close to|préfère \S{1,12} à|prefier\w \S{1,12} a|preferisco \S{1,12} a"
     r"|(?:eher|besser|lieber|mehr) [^.;]{1,20} als|(?:plutôt|mieux|meilleure?) [^.;]{1,20}que|(?:mejor"
     r"|más) [^.;]{1,20}que"
     r"|vor|en vez de|en lugar de|invece di|ao invés de|чем|anstatt|statt|au lieu de)"
-    r"|比起|与其选|胜过|优于|比)[\s(\"“*]*(?:option|answer|choice|la|die|l['’])?[\s(\"“*]*$",
+    r"|相比|比起|与其选|胜过|优于|比)[\s(\"“*]*(?:option|answer|choice|la|die|l['’])?[\s(\"“*]*$",
+    re.IGNORECASE,
+)
+# "No option other than B works", "there is no other explanation than B", "none but B".
+_NOTHING_BUT = re.compile(
+    r"\b(?:(?:no|nothing|none|nobody)\b[^,;.]{0,30}?\b(?:other than|but|except)|no other \w+ (?:than|but"
+    r"|except)"
+    r"|(?:kein\w*|nichts) ander\w+ \w* ?als)[\s(]*(?:option)?[\s(]*$",
     re.IGNORECASE,
 )
 _SECOND_CHOICE = re.compile(
@@ -546,7 +560,8 @@ _SECOND_CHOICE = re.compile(
 )
 _SUPPOSED = re.compile(
     rf"(?:^|[,;:–—(]\s*)\W*(?:(?:and|but|so|or|even|und|et|y)\s+)?(?:{bounded(words(SUPPOSING))})"
-    r"|\b(?:in that case|in which case|otherwise|else|sonst|andernfalls|sinon|si no"
+    r"|(?:^|[,;:]\s*)\W*for (?:large|small|even|odd|positive|negative|big)\b|\b(?:in that case"
+    r"|in which case|otherwise|else|sonst|andernfalls|sinon|si no"
     r"|in this case the answer would|angenommen|nehmen wir an|wäre[n]?\b[^,;]{0,60}, wäre|supuesto que"
     r"|admettons|假设|假如|如果|要是)",
     re.IGNORECASE,
@@ -714,8 +729,27 @@ _GIVES = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_BREAK = re.compile(
-    r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|therefore|hence|thus|however|aber|also|daher|mais|donc|pero|así que"
+    r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|yet|therefore|hence|thus|however|aber|also|daher|mais|donc|pero"
+    r"|así que"
     r"|ma|quindi|mas|но|поэтому)\b|但|所以|因此",
+    re.IGNORECASE,
+)
+# "In a vacuum it would be B", "it'd be B in a vacuum": an answer to another question.
+_WOULD_BE = re.compile(r"(?:\bwould|['’]d) (?:have been|be)[\s(*]*(?:option)?[\s(*]*$", re.IGNORECASE)
+_ONLY_THERE = re.compile(
+    r"^\W*(?:in (?:an?|that|such)|under|for an?|with(?:out)?|on)\b[^.;]{2,80}(?:\bwould|['’]d) (?:have been"
+    r"|be)[\s(*]*(?:option)?[\s(*]*$",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"[\s)]+(?:in (?:an?|that|such|the)|under|for an?|with(?:out)?)\b", re.IGNORECASE)
+_INTERJECTION = re.compile(
+    r"(?:^|[,.;…]\s*|\b(?:wait|oh|hmm|actually|sorry)\W+)(?:no|nope|nein|non|não|нет)\s*[:–—]\s*$",
+    re.IGNORECASE,
+)
+# "B (first choice) or C (second choice), can't decide"
+_UNDECIDED = re.compile(
+    r"\b(?:can(?:['’]t|not) (?:decide|tell|choose)|hard to (?:say|tell)|not sure which|(?:do not"
+    r"|don['’]t) know which)\b",
     re.IGNORECASE,
 )
 # "The answer was B, or so I thought."
@@ -749,8 +783,11 @@ class _Clause:
 
 
 _Rule = Callable[[_Clause], Claim | None]
+_CLAIMS = 512
+"""Clauses remembered. A text that says one thing a thousand times is read once."""
 
 
+@lru_cache(_CLAIMS)
 def read_claim(before: str, after: str, *, announced: bool = False, asked: bool = False) -> Claim:
     """Return what a clause says of what it names.
 
@@ -815,7 +852,8 @@ def _is_left_open(clause: _Clause) -> bool:
     near = re.split(r"[,;:]", clause.before)[-1]
     cut = _CUT_AFTER.search(clause.after)
     tail = clause.after[: cut.start() if cut else len(clause.after)]
-    return leaves_open(near) or leaves_open(tail)
+    undecided = _UNDECIDED.search(_sentence_of(clause.after)) is not None
+    return undecided or leaves_open(near) or leaves_open(tail)
 
 
 def _sentence_of(after: str) -> str:
@@ -826,7 +864,9 @@ def _sentence_of(after: str) -> str:
 
 
 def _compares(clause: _Clause) -> Claim | None:
-    """Read "B rather than A", "Second choice: A"."""
+    """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
+    if _NOTHING_BUT.search(clause.before):
+        return _RIGHT
     if _SECOND_CHOICE.search(clause.before) or _ALTERNATIVE_BEFORE.search(clause.before):
         return _ALTERNATIVE
     return None
@@ -901,6 +941,8 @@ def _denies(clause: _Clause) -> Claim | None:
     """Read "It is not B", "we rule out B". "Since it has no moons it is B" denies something else."""
     if denies_next(clause.before):
         return _PLAINLY_REJECTED_BEFORE
+    if _INTERJECTION.search(clause.before):
+        return None  # "Wait, no: B"
     near = _clause_before(clause.before)
     return _REJECTED_BEFORE if _NEGATOR.search(near) and not _REASON.match(near) else None
 
@@ -912,6 +954,8 @@ def _adds_relative(clause: _Clause) -> Claim | None:
     """Read "B, which is wrong". "The answer is B, which is not a planet" tells more about it."""
     if _MAKES_ANSWER.match(clause.after):
         return _EXCEPTION
+    if _ONLY_THERE.search(clause.before) or (_WOULD_BE.search(clause.before) and _THERE.match(clause.after)):
+        return _HYPOTHETICAL
     if _SO_I_THOUGHT.match(clause.after):
         return _PLAINLY_REJECTED
     relative = _RELATIVE_AFTER.match(clause.after)

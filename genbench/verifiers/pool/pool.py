@@ -7,7 +7,6 @@ nothing else explains them.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -19,7 +18,7 @@ from typing import Any, Self
 from genbench.errors import ConfigError
 from genbench.types import Case, Finding, Status
 from genbench.verifiers.pool.process import LoadRefusedError, VerifierSpec, WorkerDiedError, WorkerProcess
-from genbench.verifiers.pool.worker import case_to_record, without_answers
+from genbench.verifiers.pool.worker import case_to_record, compact, without_answers
 
 _OWN_DEATHS = 2
 """Deaths alone that show it if nobody else causes such deaths: a crash, or a process that says nothing."""
@@ -316,7 +315,7 @@ class VerifierPool:
         if self._failure is not None:
             raise self._failure
         self._key(spec)
-        body = json.dumps(case_to_record(case), separators=(",", ":")).encode()
+        body = compact(case_to_record(case)).encode()
         job = Job(spec, body, asyncio.get_running_loop().create_future())
         await self._waiting.put(job)
         return await job.done
@@ -445,8 +444,9 @@ class VerifierPool:
         """Load the verifiers of a batch. If that fails, return what is left for another worker."""
         try:
             for job in batch:
-                async with self._load_limit(job.spec):
-                    await self._load(worker, job.spec)
+                if not worker.has(self._key(job.spec)):
+                    async with self._load_limit(job.spec):
+                        await self._load(worker, job.spec)
         except (WorkerDiedError, ConfigError) as failure:
             return self._not_loaded(worker, batch, failure)
         self._load_failures = 0

@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
@@ -43,11 +44,11 @@ class VerifierSpec:
     name: str
     options: Mapping[str, Any]
     folder: str | None = None
+    key: str = field(init=False, repr=False, compare=False)
+    """The name and the options as one text. It is made once, since every sample asks for it."""
 
-    @property
-    def key(self) -> str:
-        """Return the name and the options as one text."""
-        return json.dumps([self.name, self.options], sort_keys=True)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", json.dumps([self.name, self.options], sort_keys=True))
 
     def digest(self, version: str) -> str:
         """Return what verdicts carry. Verdicts with another digest are never mixed in."""
@@ -122,6 +123,10 @@ class WorkerProcess:
         self._process, self._reader, self._writer = process, reader, writer
         self._loaded: dict[int, str] = {}
         self._checking: set[int] = set()
+        self._sent: deque[int] = deque()
+        """The verifiers of the cases that have no finding yet."""
+        self._limits_s: dict[int, float] = {}
+        """By verifier, the time limit that the process told last."""
         self.notes: dict[int, tuple[str, ...]] = {}
         """By key how the tools of a verifier on this machine differ from those of the official code."""
         self.dead = False
@@ -163,6 +168,10 @@ class WorkerProcess:
             process.wait()
             raise
         return cls(process, reader, writer)
+
+    def has(self, key: int) -> bool:
+        """Return whether a verifier is loaded."""
+        return key in self._loaded
 
     async def load(self, key: int, spec: VerifierSpec) -> str:
         """Load a verifier, unless it is loaded, and return its version.
@@ -208,6 +217,7 @@ class WorkerProcess:
         for key, body in cases:
             text = b'{"key":%d,"case":%b}' % (key, body)
             self._write(HEADER.pack(len(text)) + text)
+            self._sent.append(key)
 
     async def receive(self) -> Finding:
         """Return the next finding. Findings come in the order of the cases.
@@ -215,10 +225,12 @@ class WorkerProcess:
         Raises:
             WorkerDiedError: the process ended, or was silent for longer than its own limit and was killed.
         """
-        record = await self._read_within(_GRACE_S)
+        key = self._sent.popleft()
+        record = await self._read_within(self._limits_s.get(key, 0.0) + _GRACE_S)
         try:
             if "limit_s" in record:
-                record = await self._read_within(float(record["limit_s"]) + _GRACE_S)
+                self._limits_s[key] = float(record["limit_s"])
+                record = await self._read_within(self._limits_s[key] + _GRACE_S)
             return finding_from_record(record)
         except (TypeError, ValueError) as error:
             raise await self._killed(f"it said what is no finding ({error})") from None

@@ -32,9 +32,13 @@ MOST_FRAME_BYTES = 256 << 20
 """Longest body that is read from a worker."""
 
 
+# json.dumps would make an encoder for each message.
+compact = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def frame(record: object) -> bytes:
     """Return a record as a frame. Escapes keep lone surrogates, which models can print."""
-    body = json.dumps(record, separators=(",", ":")).encode()
+    body = compact(record).encode()
     return HEADER.pack(len(body)) + body
 
 
@@ -64,7 +68,7 @@ def without_answers(body: bytes) -> bytes:
     """Return a case's record in JSON with the texts of its answers replaced by empty ones."""
     record = json.loads(body)
     answers = [["", *rest] for _, *rest in record["answers"]]
-    return json.dumps(record | {"answers": answers}, separators=(",", ":")).encode()
+    return compact(record | {"answers": answers}).encode()
 
 
 def case_from_record(record: dict[str, Any]) -> Case:
@@ -249,6 +253,7 @@ def _limit_memory(size: int) -> None:
 
 def _serve(source: BinaryIO, sink: BinaryIO, *, alone: bool) -> None:
     verifiers: dict[int, Verifier] = {}
+    told: dict[int, float] = {}
     own = os.getpid()
     while (record := read_frame(source)) is not None:
         if "load" in record:
@@ -256,7 +261,8 @@ def _serve(source: BinaryIO, sink: BinaryIO, *, alone: bool) -> None:
         else:
             if alone:
                 _limit_memory(alone_bytes())
-            reply = _verify(verifiers, record, sink) if "case" in record else frame(_check(verifiers, record))
+            is_case = "case" in record
+            reply = _verify(verifiers, record, sink, told) if is_case else frame(_check(verifiers, record))
         if os.getpid() != own:
             os._exit(0)  # a verifier has forked: a second reply would be taken for that to the next case
         sink.write(reply)
@@ -301,19 +307,26 @@ def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, 
     return {"unavailable": unavailable, "refused": refused}
 
 
-def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO) -> bytes:
+def _verify(
+    verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO, told: dict[int, float]
+) -> bytes:
     """Return the frame of one finding.
 
     The timer's signal keeps its default action, so that C code cannot ignore it. The pool is told the time
     limit first, because no signal but SIGKILL ends a process that is stopped.
+
+    Args:
+        told: by verifier, the limit that the pool was told last. An equal one is not told again.
     """
     try:
         verifier, case = verifiers[record["key"]], case_from_record(record["case"])
         signal.setitimer(signal.ITIMER_REAL, _LIMIT_CALL_S)
         try:
             limit_s = verifier.time_limit_s(case)
-            sink.write(frame({"limit_s": limit_s}))
-            sink.flush()
+            if told.get(record["key"]) != limit_s:
+                told[record["key"]] = limit_s
+                sink.write(frame({"limit_s": limit_s}))
+                sink.flush()
             signal.setitimer(signal.ITIMER_REAL, limit_s)
             finding = verifier.verify(case)
         finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,15 @@ def test_a_toolbox_without_a_tagger_cannot_tag() -> None:
 
 def test_a_verifier_of_mended_rules_has_no_notes_on_the_official_code(empty: Path) -> None:
     assert ConstraintVerifier().notes and not ConstraintVerifier(mode="fixed").notes
+
+
+def test_the_tools_are_loaded_without_scipy_which_others_can_import_afterwards() -> None:
+    code = (
+        "import sys\n"
+        "import genbench.verifiers.instructions.verifier, genbench.verifiers.structured.json_schema\n"
+        "assert not [name for name in sys.modules if name.partition('.')[0] == 'scipy']\n"
+        "import scipy.stats\n"
+        "print(scipy.stats.norm.cdf(0.0))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0.5\n"

@@ -62,6 +62,16 @@ def test_a_loaded_verifier_finds_right_and_wrong(process: Process) -> None:
     assert process.verify("no")["score"] == 0.0
 
 
+def test_a_time_limit_is_told_once_as_long_as_it_stays_the_same() -> None:
+    process = Process()
+    process.ask({"load": "exact", "key": 1, "options": {}, "folder": None})
+    case = case_to_record(Case(SampleId("t", "p", 0), (Answer("yes", "absent", "", False),), "yes"))
+    told = process.ask({"key": 1, "case": case})
+    assert told["limit_s"] > 0 and process.reply()["score"] == 1
+    assert process.ask({"key": 1, "case": case})["score"] == 1
+    assert process.end() == 0
+
+
 def test_a_verifier_that_does_not_exist_is_refused_and_the_process_goes_on(process: Process) -> None:
     reply = process.ask({"load": "exakt", "key": 2, "options": {}, "folder": None})
     assert "did you mean 'exact'" in reply["refused"]
