@@ -100,7 +100,7 @@ class TaskNights:
         """The number of independent clusters of problems."""
         return len(self._sizes)
 
-    def tests(self, lows: Ints, splits: Ints, ends: Ints, least: float = 0.0) -> SplitTests:
+    def tests(self, lows: Ints, splits: Ints, ends: Ints, *, least: float = 0.0) -> SplitTests:
         """Test nights [split, end) against nights [low, split), one test for each triple.
 
         Problems without a value on one side of a split are left out of it.

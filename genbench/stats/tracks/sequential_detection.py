@@ -103,8 +103,8 @@ class NightTests:
         """
         lows = np.maximum(splits - HISTORY, oldest)
         if len(self._tasks) == 1:
-            return self._tasks[0].tests(lows, splits, ends, least)
-        return pooled_tests([task.tests(lows, splits, ends, np.inf) for task in self._tasks], least)
+            return self._tasks[0].tests(lows, splits, ends, least=least)
+        return pooled_tests([task.tests(lows, splits, ends, least=np.inf) for task in self._tasks], least)
 
     def windows(self, place: int) -> Floats:
         """Return z of each window that ends with a night, (windows,). NaN cannot be tested."""

@@ -327,9 +327,9 @@ def test_a_night_is_tested_once_for_both_directions(monkeypatch: pytest.MonkeyPa
     asked: list[int] = []
     own = TaskNights.tests
 
-    def counted(task: TaskNights, lows: Ints, splits: Ints, ends: Ints, least: float = 0.0) -> SplitTests:
+    def counted(task: TaskNights, lows: Ints, splits: Ints, ends: Ints, *, least: float = 0.0) -> SplitTests:
         asked.append(len(splits))
-        return own(task, lows, splits, ends, least)
+        return own(task, lows, splits, ends, least=least)
 
     monkeypatch.setattr(TaskNights, "tests", counted)
     quiet, least = [line(np.zeros(200))], 9.0
