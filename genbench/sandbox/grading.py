@@ -4,7 +4,7 @@ Expected outputs are never sent into the cage. Many tests share a process. A tes
 first one is tried again in a new process, so that the state of earlier tests does not decide. If it passes
 there, all other tests run by themselves too. If the state must be kept (in `lcb-compat` and for asserts), the
 failure counts as it is. Tests whose outputs are easy to guess have a process each from the start, so that no
-test is asked twice.
+test is asked twice. They are forked from a stem, which has compiled the program and run nothing of it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,7 +25,7 @@ from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.inside.board import Board
 from genbench.sandbox.programs import Check, Grade, Kind, Limits, Program, Result
 from genbench.sandbox.turns import Turn, Turns
-from genbench.sandbox.worker import Ended, Files, Worker
+from genbench.sandbox.worker import Ended, Files, SandboxError, Worker
 
 CUT = 2000
 """Characters of an answer or a reason that a grade keeps."""
@@ -52,6 +53,7 @@ class View:
     program that changes its answer does not get a second guess.
 
     Args:
+        files: one output for all tests, one after the other, or one for each test.
         accept: called with each answer instead of the comparison.
     """
 
@@ -67,7 +69,7 @@ class View:
     ) -> None:
         self._accept = accept
         self._board, self._program, self._checks, self._limits = board, program, checks, limits
-        self._output, self._errors = files.output, files.errors
+        self._outputs = files.outputs
         self._passed, self._read = 0, 0
         self._failed: Shown | None = None
         self.threads_left = False
@@ -83,17 +85,41 @@ class View:
         None means no failure: all passed, or the process ended between two tests.
         """
         self._advance()
+        ended = self.end_of_test(ended)
         if self._failed is None and self._left_in_a_test(ended):
             self._take(statuses.OK, 0)
             self._advance()
         if self._failed is None and (self._passed == len(self._checks) or self._ended_between_tests(ended)):
             return self._passed, None
         found = self._failed or self._shown(0, 0)
-        verdict = self._by_record(found.status) if found.status else self._by_end(ended)
+        verdict = self._by_record(found.status) if self._has_told(found.status) else self._by_end(ended)
         if verdict in ("runtime_error", "wrong") and (found.is_long or self._is_full(file_bytes)):
             verdict = "output_limit"
         why = self._why(verdict, found.status, ended)
         return self._passed, Grade(verdict, actual=self._actual(found), why=why)
+
+    def require_set_up(self) -> None:
+        """Raise SandboxError if a stem could not confine the process of a test, so that it did not run."""
+        self._advance()
+        if self._failed is not None and statuses.kind_of(self._failed.status) == statuses.NOT_SET_UP:
+            raise SandboxError("the process of a test could not be set up")
+
+    def end_of_test(self, ended: Ended) -> Ended:
+        """Return the end of the process that ran the failed test, if it is another one than the stem."""
+        status = self._failed.status if self._failed is not None else 0
+        is_other = statuses.kind_of(status) == statuses.SIGNAL
+        return replace(ended, how="ended", status=-statuses.exit_code(status)) if is_other else ended
+
+    @staticmethod
+    def _has_told(status: int) -> bool:
+        """Return whether a test's record tells its end. A process that a signal ended tells nothing."""
+        return status != 0 and statuses.kind_of(status) != statuses.SIGNAL
+
+    @property
+    def _files(self) -> tuple[int, int]:
+        """Return the output and the error output of the current test."""
+        last = len(self._outputs) - 1
+        return self._outputs[min(self._passed, last)]
 
     def _advance(self) -> None:
         """Take the records of finished tests in order, up to the first failure."""
@@ -108,20 +134,19 @@ class View:
         found = self._shown(status, end)
         self.threads_left = self.threads_left or bool(status & statuses.THREADS_LEFT)
         if statuses.kind_of(status) == statuses.OK and not found.is_long and self._accepts(found.answer):
-            self._read, self._passed = found.end, self._passed + 1
+            self._read, self._passed = found.end if len(self._outputs) == 1 else 0, self._passed + 1
         else:
             self._failed = found
 
     def _shown(self, status: int, end: int) -> Shown:
         """Return a copy of what the current test has written. An end of 0 means the end of the file."""
-        size = os.fstat(self._output).st_size
+        output, _ = self._files
+        size = os.fstat(output).st_size
         end = min(max(end or size, self._read), size)
         # The cap is added to the expected length, which counts twice for other spellings.
         cap = self._limits.output_bytes + 2 * len(self._checks[self._passed].output)
         is_long = end - self._read > cap
-        return Shown(
-            status, os.pread(self._output, CUT if is_long else end - self._read, self._read), end, is_long
-        )
+        return Shown(status, os.pread(output, CUT if is_long else end - self._read, self._read), end, is_long)
 
     def _accepts(self, answer: bytes) -> bool:
         """Return whether an answer is the expected one. An answer that cannot be compared is wrong."""
@@ -152,7 +177,7 @@ class View:
         return ended.how == "stopped" or (ended.how == "ended" and not begun)
 
     def _is_full(self, file_bytes: int) -> bool:
-        return any(os.fstat(fd).st_size >= file_bytes for fd in (self._output, self._errors))
+        return any(os.fstat(fd).st_size >= file_bytes for fd in self._files)
 
     def _by_record(self, status: int) -> Result:
         if statuses.kind_of(status) == statuses.OK:
@@ -182,8 +207,9 @@ class View:
             return f"over its time: {ended.wall_s:.2f} s of wall clock, {ended.cpu_s:.2f} s of CPU"
         if verdict != "runtime_error":
             return ""
-        size = os.fstat(self._errors).st_size
-        said = os.pread(self._errors, CUT, max(0, size - CUT)).decode(errors="backslashreplace").strip()
+        _, errors = self._files
+        size = os.fstat(errors).st_size
+        said = os.pread(errors, CUT, max(0, size - CUT)).decode(errors="backslashreplace").strip()
         if ended.how == "ended" and ended.status < 0:
             return f"{said}\nended by {signal_name(-ended.status)}".strip()
         if statuses.kind_of(status) == statuses.EXIT:
@@ -206,9 +232,13 @@ _STARVED = 0.95
 _NO_THREAD = "can't start new thread"
 """Python's error if a limit on threads is reached. In tier b the kernel counts those of all programs of an
 ordinary user together."""
+_MOST_APART = 20
+"""Tests with a process each that one stem is forked for. Each has two open files, and a process has 64."""
 _GUESSABLE, _LONGEST_GUESS = 0.2, 32
-"""If a random one of the expected outputs is right in this share of the tests, they are easy to guess, as
-`YES` and `NO` are. Outputs with more characters are never guessed."""
+"""If a guess is right in this share of the tests, their outputs are easy to guess, as `YES` and `NO` are.
+Outputs with more characters are never guessed."""
+_DIGIT = 0.25
+"""The chance to guess one digit of a number. The small numbers are more frequent than the others."""
 
 
 class Checks:
@@ -247,15 +277,29 @@ class Checks:
 
 
 def _are_guessable(outputs: Sequence[str]) -> bool:
-    """Return whether a random one of the expected outputs is right in many tests.
+    """Return whether a program that does not solve a problem often guesses an output.
 
-    If all are the same, a program that prints that one passes with any number of tries.
+    A guess may be an output that other tests have too. It may also be of a form with few values: a number of
+    one digit, or a word, as long as few different words are known. So a set of three tests counts by its
+    forms, and a large one by its repetitions as well. If all outputs are the same, a program that prints that
+    one passes with any number of tries.
     """
-    short = [output.strip() for output in outputs if len(output) <= _LONGEST_GUESS]
+    short = [" ".join(output.split()) for output in outputs if len(output) <= _LONGEST_GUESS]
     counts = Counter(short)
-    if len(counts) == 1 and len(short) == len(outputs):
+    if len(outputs) < 2 or (len(counts) == 1 and len(short) == len(outputs)):
         return False
-    return sum(count**2 for count in counts.values()) >= _GUESSABLE * max(len(outputs), 1) ** 2
+    words = sum(1 for output in counts if not any(map(str.isdigit, output)))
+    chances = (
+        count * max((count - 1) / (len(outputs) - 1), _chance_by_form(output, words))
+        for output, count in counts.items()
+    )
+    return sum(chances) >= _GUESSABLE * len(outputs)
+
+
+def _chance_by_form(output: str, words: int) -> float:
+    """Return the chance to guess an output of that form. `words` are the known outputs without digits."""
+    digits = sum(map(str.isdigit, output))
+    return float(_DIGIT**digits) if digits else 1 / (words + 1)
 
 
 def grade(
@@ -293,29 +337,28 @@ def grade(
 
 def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
     """Run until a test has failed for good or all have passed."""
-    total, index, wall_s, spent_s = len(case.checks.all), 0, 0.0, 0.0
-    share, runs_alone, threads_left = case.shares, 0, False
-    apart = [] if share else list(range(total))
-    while apart or (share and index < total):
+    tests: Sequence[int] = range(len(case.checks.all))
+    apart, wall_s, spent_s, runs_alone, threads_left = not case.shares, 0.0, 0.0, 0, False
+    while tests:
         # A test in a sole turn is one process: the other tests must not sleep while others wait.
-        together = share and (case.joined or not alone)
-        first = index if share else apart[0]
+        count = 1 if alone and not case.joined else len(tests)
         with turns.alone(case.limits.wall_s + _ALONE_SLACK_S) if alone else turns.together() as turn:
-            passed, failed, ended, left = case.run(first, total - index if together else 1, spent_s, turn)
+            passed, failed, ended, left = case.run(tests[:count], apart, spent_s, turn)
         wall_s, spent_s, threads_left = wall_s + ended.wall_s, spent_s + ended.wall_s, threads_left or left
         if failed is None:
-            index, apart, alone = index + passed, apart[passed:], False
+            tests, alone = tests[passed:], False
         elif runs_alone < _RUNS_ALONE and not alone and _is_crowded_out(failed, ended):
             # What other programs may have caused does not count. The test runs once more in a sole turn.
-            index, alone, wall_s, spent_s = (0 if case.joined else index + passed), True, 0.0, 0.0
+            tests, alone, wall_s, spent_s = tests if case.joined else tests[passed:], True, 0.0, 0.0
             runs_alone += 1
-        elif passed == 0 or case.joined:
+        elif apart or passed == 0 or case.joined:
             return replace(failed, wall_s=wall_s, threads_left=threads_left)
         else:
             # The state of earlier tests may be the cause: each test runs by itself, those that passed too.
             # A program can find out which one failed, so outputs that are easy to guess never come here.
-            apart = sorted(range(total), key=lambda test: test != index + passed)
-            share, spent_s = False, spent_s if failed.verdict == "timeout" else 0.0
+            first = tests[passed]
+            tests = [first, *(test for test in range(len(case.checks.all)) if test != first)]
+            apart, spent_s = True, spent_s if failed.verdict == "timeout" else 0.0
     return Grade("pass", wall_s=wall_s, threads_left=threads_left)
 
 
@@ -353,24 +396,27 @@ class _Case:
         return self.joined or (self.limits.isolation == "program" and not self.checks.are_guessable)
 
     def run(
-        self, first: int, count: int, spent_s: float, turn: Turn
+        self, tests: Sequence[int], apart: bool, spent_s: float, turn: Turn
     ) -> tuple[int, Grade | None, Ended, bool]:
-        """Run one process from test `first` on.
+        """Run one process for the tests, or one for each. Tests that share one follow each other.
 
         Return how many tests passed, the failure after them, the process's end, and if threads were left.
-        If there is no failure and fewer than `count` passed, the process ended between two tests. The
-        caller then continues in a new one.
+        If there is no failure and not all passed, some tests have not run. The caller continues with those.
         """
-        count = min(count, statuses.CAPACITY)
+        tests = tests[: _MOST_APART if apart else statuses.CAPACITY]
         with ExitStack() as stack:
-            output, errors = memory_file(stack, "output"), memory_file(stack, "errors")
-            files = Files(self.job, self.checks.fd, output, errors)
-            file_bytes = self._file_bytes(first, count)
-            checks = self.checks.all[first : first + count]
+            outputs = [
+                (memory_file(stack, "output"), memory_file(stack, "errors"))
+                for _ in range(len(tests) if apart else 1)
+            ]
+            files = Files(self.job, self.checks.fd, outputs, _talk(stack) if apart else None)
+            file_bytes = self._file_bytes(tests)
+            checks = [self.checks.all[test] for test in tests]
             view = View(self.worker.board, self.program, checks, self.limits, files, accept=self.accept)
             order = {
-                "first": first,
-                "count": count,
+                "first": tests[0],
+                "count": len(tests),
+                "apart": list(tests) if apart else [],
                 "wall_s": self.limits.wall_s,
                 "total_s": max(self.limits.total(len(self.checks.all)) - spent_s, 0.0),
                 "memory_mib": self.limits.memory_mib,
@@ -382,19 +428,28 @@ class _Case:
                 turn.tick()
                 return view.has_failed()
 
-            ended = self.worker.run(order, files, has_failed)
+            packages = any(name in self.program.text for name in self.worker.cage.packages)
+            ended = self.worker.run(order, files, has_failed, packages=packages)
+            if apart:
+                view.require_set_up()
             passed, failure = view.conclude(ended, file_bytes)
-            failure = None if failure is None else replace(failure, test=first + passed)
-            return passed, failure, ended, view.threads_left
+            failure = None if failure is None else replace(failure, test=tests[passed])
+            return passed, failure, view.end_of_test(ended), view.threads_left
 
-    def _file_bytes(self, first: int, count: int) -> int:
+    def _file_bytes(self, tests: Sequence[int]) -> int:
         """Return the bytes that a process may write into one file.
 
         They are a test's cap and the others' outputs.
         """
-        expected = sum(2 * len(test.output) for test in self.checks.all[first : first + count])
-        largest = max(end - start for start, end in self.checks.spans[first : first + count])
+        expected = sum(2 * len(self.checks.all[test].output) for test in tests)
+        largest = max(end - start for start, end in (self.checks.spans[test] for test in tests))
         return max(self.limits.output_bytes + expected, largest)
+
+
+def _talk(stack: ExitStack) -> tuple[int, int]:
+    """Return the two ends of a socket that the stack closes."""
+    ours, theirs = socket.socketpair()
+    return stack.enter_context(ours).fileno(), stack.enter_context(theirs).fileno()
 
 
 def memory_file(stack: ExitStack, name: str) -> int:

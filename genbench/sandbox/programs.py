@@ -22,7 +22,7 @@ class Limits:
     output_mib: int = 8
     total_s: float | None = None
     isolation: Literal["program", "test"] = "program"
-    """Whether tests share a process, which takes a tenth of the CPU. A test that fails after others is
+    """Whether tests share a process, which takes a sixth of the CPU. A test that fails after others is
     tried in its own process. Tests whose expected outputs are easy to guess have a process each."""
 
     @property

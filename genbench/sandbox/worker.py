@@ -11,7 +11,8 @@ import os
 import select
 import socket
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from genbench.errors import GenbenchError
 from genbench.sandbox import keeper
 from genbench.sandbox.cage import Cage
 from genbench.sandbox.inside.board import Board
+from genbench.sandbox.inside.job import ENOUGH, GO_ON
 
 _START_S = 60.0
 _MESSAGE = 65536
@@ -57,17 +59,22 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a program's process: memory files with its job and inputs, and for its output."""
+    """The files of a program's processes: memory files with its job and inputs, and for their output.
+
+    `outputs` are the output and the error output of each process. `talk` are our and the stem's end of a
+    socket, on which a stem says that a test is over, and waits until it may go on. Without a stem it is None.
+    """
 
     job: int
     inputs: int
-    output: int
-    errors: int
+    outputs: Sequence[tuple[int, int]]
+    talk: tuple[int, int] | None = None
 
     @property
-    def all(self) -> list[int]:
+    def sent(self) -> list[int]:
         """Return the descriptors in the order in which the zygote expects them."""
-        return [self.job, self.inputs, self.output, self.errors]
+        talk = [] if self.talk is None else [self.talk[1]]
+        return [self.job, self.inputs, *(fd for pair in self.outputs for fd in pair), *talk]
 
 
 class Worker:
@@ -95,11 +102,13 @@ class Worker:
         finally:
             os.close(watched)
         self._orders = itertools.count()
-        self.facts = self._greet()
+        self._heavy, theirs = _control_pair()
+        with theirs:
+            self.facts = self._greet(theirs)
 
     def _spawn(self, watched: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
         """Start the cage. In tier A it is below a keeper, which ends it with the other end of `watched`."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = _control_pair()
         is_kept = self.cage.tier == "a"
         with theirs:
             try:
@@ -116,7 +125,6 @@ class Worker:
             except OSError:
                 ours.close()
                 raise
-        ours.settimeout(_START_S)
         return process, ours
 
     def _environment(self) -> dict[str, str]:
@@ -129,7 +137,8 @@ class Worker:
         libraries = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
         return {**libraries, **self.cage.environment, CAGE_OF: str(os.getppid())}
 
-    def _greet(self) -> dict[str, Any]:
+    def _greet(self, other: socket.socket) -> dict[str, Any]:
+        """Set up the zygote and its twin with packages. Return the facts that the twin tells."""
         setup = {
             "tier": self.cage.tier,
             "uid": _private_uid(),
@@ -138,8 +147,9 @@ class Worker:
             "packages": self.cage.packages,
         }
         try:
-            socket.send_fds(self._control, [json.dumps(setup).encode()], [self._board_fd])
-            data = self._control.recv(_MESSAGE)
+            socket.send_fds(self._control, [json.dumps(setup).encode()], [self._board_fd, other.fileno()])
+            other.close()
+            data = self._control.recv(_MESSAGE) and self._heavy.recv(_MESSAGE)
         except OSError as error:
             data, reason = b"", str(error)
         else:
@@ -162,8 +172,13 @@ class Worker:
         said = self._said()
         return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
 
-    def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
-        """Run one process for `order["count"]` tests. `enough` is called to ask whether to stop it.
+    def run(
+        self, order: dict[str, Any], files: Files, enough: Callable[[], bool], *, packages: bool = True
+    ) -> Ended:
+        """Run one process for `order["count"]` tests, or for each of them. `enough` tells whether to stop.
+
+        Args:
+            packages: start from an interpreter that has imported the cage's packages, which takes longer.
 
         Raises:
             SandboxError: the zygote died or does not answer. The worker cannot be used any more.
@@ -172,16 +187,17 @@ class Worker:
         number = next(self._orders)
         order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
         order["number"] = number
+        control = self._heavy if packages else self._control
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
-            reply = self._reply(order["total_s"] + _GRACE_S, enough)
+            socket.send_fds(control, [json.dumps(order).encode()], files.sent)
+            reply = self._reply(control, order["total_s"] + _GRACE_S, enough, files.talk)
         except ConnectionError:  # the zygote had ended before the request
             raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
             raise SandboxError(f"{self.cage.label}: {error}") from None
         ended = self._ended(reply, number)
         if not ended.armed and ended.how == "ended":
-            said = os.pread(files.errors, 4096, 0).decode(errors="replace")
+            said = os.pread(files.outputs[0][1], 4096, 0).decode(errors="replace")
             raise SandboxError(f"{self.cage.label}: a program's process could not be set up: {said}")
         return ended
 
@@ -199,25 +215,39 @@ class Worker:
             pass
         raise SandboxError(f"{self.cage.label}: the zygote's reply is not to the order that was given")
 
-    def _reply(self, patience_s: float, enough: Callable[[], bool]) -> bytes:
-        waited, looks = 0.0, 0
+    def _reply(
+        self,
+        control: socket.socket,
+        patience_s: float,
+        enough: Callable[[], bool],
+        talk: tuple[int, int] | None,
+    ) -> bytes:
+        """Return what the zygote says at the end of an order. Stop its process if it is enough."""
+        end, looks = time.monotonic() + patience_s, 0
         poller = select.poll()
-        poller.register(self._control, select.POLLIN)
-        while waited < patience_s:
-            pause = _LOOKS_S[min(looks, len(_LOOKS_S) - 1)]
-            if poller.poll(pause * 1000):
-                if data := self._control.recv(_MESSAGE):
+        poller.register(control, select.POLLIN)
+        if talk is not None:
+            poller.register(talk[0], select.POLLIN)
+        while time.monotonic() < end:
+            ready = {fd for fd, _ in poller.poll(1000 * _LOOKS_S[min(looks, len(_LOOKS_S) - 1)])}
+            if control.fileno() in ready:
+                if data := control.recv(_MESSAGE):
                     return data
                 raise OSError(self._death())
-            waited, looks = waited + pause, looks + 1
+            if talk is not None and talk[0] in ready:
+                os.read(talk[0], 1)
+                os.write(talk[0], ENOUGH if enough() else GO_ON)
+                continue
+            looks += 1
             if enough():
-                self._control.send(b'{"stop": true}')
+                control.send(b'{"stop": true}')
                 enough = _never
         raise OSError("the zygote does not answer")
 
     def close(self) -> None:
         """End the cage and everything in it, and wait until it is gone."""
         self._control.close()
+        self._heavy.close()
         self._wait()
         self._release()
 
@@ -243,6 +273,13 @@ class Worker:
         self.board.close()
         os.close(self._board_fd)
         os.close(self._log)
+
+
+def _control_pair() -> tuple[socket.socket, socket.socket]:
+    """Return our end and theirs of a socket for orders and replies."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(_START_S)
+    return ours, theirs
 
 
 def _private_uid() -> int:

@@ -241,7 +241,7 @@ class CodeVerifier(BaseVerifier):
     """
 
     name = "code"
-    rules = "5"
+    rules = "6"
 
     def __init__(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from collections import Counter, OrderedDict
@@ -33,10 +32,10 @@ from genbench.sandbox.inside.harness import _without_guard, _wrapped
 from genbench.sandbox.inside.job import RESERVED
 from genbench.sandbox.inside.job import read as read_job
 from genbench.sandbox.inside.prelude import names as prelude_names
-from genbench.sandbox.inside.process import report
+from genbench.sandbox.inside.process import Main, report
 from genbench.sandbox.inside.seccomp import build as build_filter
 from genbench.sandbox.inside.seccomp import machine as machine_of
-from genbench.sandbox.inside.zygote import Ground, _Watch
+from genbench.sandbox.inside.zygote import _Watch
 from genbench.sandbox.programs import Check
 from tests.table import each_row
 
@@ -136,8 +135,10 @@ def test_a_job_is_read_from_memory_files() -> None:
         record = {"mode": "real", "kind": "stdio", "fn_name": None, "program": "x", "spans": spans}
         write_all(told, json.dumps(record).encode())
         write_all(inputs, b"abcde")
-        found = read_job({"first": 1, "count": 1}, told, inputs, board.Board(page))
-        assert found.input(0) == b"cde"
+        found = read_job({"first": 1, "count": 1, "apart": []}, told, inputs, board.Board(page))
+        assert found.count == 1 and found.input(0) == b"cde"
+        found = read_job({"first": 1, "count": 2, "apart": [1, 0]}, told, inputs, board.Board(page))
+        assert found.count == 2 and found.input(1) == b"ab"
 
 
 def test_the_prelude_has_the_names_of_contest_solutions_in_their_order() -> None:
@@ -156,12 +157,13 @@ def test_this_kernel_tells_its_landlock_version() -> None:
     assert landlock_abi() >= 0
 
 
-def test_the_filter_has_a_place_for_the_process_id() -> None:
+def test_the_last_filter_has_a_place_for_the_process_id() -> None:
     machine = machine_of("x86_64")
     assert machine is not None and machine_of("vax") is None
     found = build_filter(machine)
-    assert found.for_process(1234) != found.for_process(4321)
-    assert len(found.code) % 8 == 0
+    assert found.program.for_process(1234) != found.program.for_process(4321)
+    assert found.zygote.for_process(1234) == found.zygote.code
+    assert all(len(part.code) % 8 == 0 for part in (found.zygote, found.stem, found.program))
 
 
 def test_only_harmless_socket_options_are_let_through() -> None:
@@ -178,14 +180,6 @@ def test_address_space_is_measured_within_a_mebibyte() -> None:
     assert OPEN_FILES > RESERVED
 
 
-def test_the_ground_of_a_program_is_what_the_zygote_made(tmp_path: Any) -> None:
-    with ExitStack() as stack:
-        fd = memory_file(stack, "board")
-        board.Board.wipe(fd)
-        ground = Ground(board.Board(fd), {}, 1 << 30, None, os.getpid())
-        assert ground.filter is None and ground.base_bytes == 1 << 30
-
-
 def test_the_clock_of_a_process_starts_anew_with_each_test() -> None:
     with ExitStack() as stack:
         fd = memory_file(stack, "board")
@@ -196,6 +190,34 @@ def test_the_clock_of_a_process_starts_anew_with_each_test() -> None:
         page.start(0)
         assert not watch.over(1000)
         assert watch.over(10_000)
+
+
+def test_the_clock_of_a_stem_stands_still_while_the_host_compares() -> None:
+    with ExitStack() as stack:
+        fd = memory_file(stack, "board")
+        board.Board.wipe(fd)
+        page = board.Board(fd)
+        page.start(0)
+        page.wait_for_host()
+        assert not _Watch(page, 2, 1000, 1000, 10_000, is_stem=True).over(5000)
+        # A program that writes its own board gains nothing by it.
+        watch = _Watch(page, 2, 1000, 1000, 10_000)
+        assert watch.over(1000)
+
+
+def test_the_main_module_is_as_it_was_after_a_program() -> None:
+    main = Main(prelude_names())
+    before = dict(main.names)
+    text = "class A:\n seen = []\n def __del__(self): self.seen.append(later)\n"
+    text += "a = A()\nlater = gcd(4, 6)\ndef gcd(): pass\n_p = 1"
+    code = compile(text, "program.py", "exec")
+    module = main.begin()
+    exec(code, main.names)  # noqa: S102
+    seen = main.names["A"].seen
+    main.end(code)
+    assert seen == [2] and vars(module) is main.names
+    changed = {name for name in before if main.names.get(name) is not before[name]}
+    assert changed <= {"stdin", "stdout", "stderr"} and set(main.names) == set(before)
 
 
 def test_what_is_installed_is_not_readable_in_tier_b() -> None:

@@ -190,16 +190,28 @@ def test_no_test_is_asked_twice_if_outputs_are_easy_to_guess(run: Run) -> None:
     "outputs, guessable",
     [
         (["YES", "NO\n", "YES"], True),
-        (["-1"] * 9 + [str(n) for n in range(11)], True),
-        (["-1"] * 7 + [str(n) for n in range(11)], False),
-        ([str(n) for n in range(5)], True),
-        ([str(n) for n in range(6)], False),
+        (["YES", "NO"], True),
+        (["Alice", "Bob\n", "Draw"], True),
+        (["aab", "cab", "ddc", "abc", "caa"], False),
+        (["-1"] * 9 + [str(n) for n in range(10, 21)], True),
+        (["-1"] * 4 + [str(n) for n in range(10, 24)], False),
+        (["0", "1", "2"], True),
+        (["3", "-1"], True),
+        ([str(n) for n in range(10)], True),
+        (["12", "7", "31"], False),
+        (["12", "31", "12"], True),
+        (["1 2", "2 3", "4 5 6"], False),
+        (["true", "[1]", "[]"], True),
+        ([f"{n} {n * n}" for n in range(20)], False),
         (["7\n", "7", " 7"], False),
         (["YES " * 9, "NO " * 12], False),
+        (["YES"], False),
         ([], False),
     ],
 )
-def test_outputs_that_repeat_are_easy_to_guess(outputs: list[str], guessable: bool) -> None:
+def test_outputs_that_repeat_or_have_few_values_are_easy_to_guess(
+    outputs: list[str], guessable: bool
+) -> None:
     checks = Checks([Check("", output) for output in outputs])
     checks.close()
     assert checks.are_guessable is guessable
@@ -207,13 +219,13 @@ def test_outputs_that_repeat_are_easy_to_guess(outputs: list[str], guessable: bo
 
 def test_what_earlier_tests_left_does_not_fail_a_later_one(run: Run) -> None:
     text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint(int(input()) + (math.n == 3))"
-    graded = run(text, *[(f"{n}\n", f"{n}\n") for n in range(6)])
+    graded = run(text, *[(f"{n}\n", f"{n}\n") for n in range(20, 26)])
     assert (graded.verdict, graded.why) == ("pass", "")
 
 
 def test_tests_can_have_a_process_each(run: Run) -> None:
-    text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint(math.n)"
-    tests = [("", str(n)) for n in range(1, 7)]
+    text = "import math\nmath.n = getattr(math, 'n', 19) + 1\nprint(math.n)"
+    tests = [("", str(n)) for n in range(20, 26)]
     assert run(text, *tests).verdict == "pass"
     assert run(text, *tests, limits=Limits(isolation="test")).verdict == "wrong"
 

@@ -26,14 +26,14 @@ class Process:
         board_fd = memory_file(stack, "board")
         Board.wipe(board_fd)
         self.board = Board(board_fd)
-        self.files = Files(0, 0, memory_file(stack, "output"), memory_file(stack, "errors"))
+        self.files = Files(0, 0, [(memory_file(stack, "output"), memory_file(stack, "errors"))])
         stack.callback(self.board.close)
 
     def write(self, text: bytes, place: int = 0) -> None:
-        os.pwrite(self.files.output, text, place)
+        os.pwrite(self.files.outputs[0][0], text, place)
 
     def say(self, text: bytes) -> None:
-        os.pwrite(self.files.errors, text, 0)
+        os.pwrite(self.files.outputs[0][1], text, 0)
 
     def view(self, *outputs: str, mode: Mode = "real", limits: Limits | None = None) -> View:
         checks = [Check("", output) for output in outputs]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import axe_core_python
 import pytest
-import uvicorn
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -28,6 +25,7 @@ from genbench.service.tokens import add_token
 from genbench.trend.detect import detect_changes
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.test_spec import SUITE
+from tests.service.serving import serving
 from tests.service.test_pages import HOSTILE, hostile_job
 
 pytestmark = pytest.mark.slow
@@ -62,15 +60,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         annotate(ledger, "nightly", 20_005, "note", HOSTILE, by="eve")
         hostile_job(queue, place)
         own = Service(ledger=ledger, queue=queue, runs=place / "runs", suites=suites_in(place / "suites"))
-        server = uvicorn.Server(uvicorn.Config(make_app(own), port=0, log_level="error"))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        while not server.started:
-            time.sleep(0.02)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield Site(f"http://127.0.0.1:{port}", own, change.id, change.first_uid)
-        server.should_exit = True
-        thread.join()
+        with serving(make_app(own)) as address:
+            yield Site(address, own, change.id, change.first_uid)
 
 
 def violations(driver: Any) -> list[str]:

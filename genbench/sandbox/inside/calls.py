@@ -16,18 +16,18 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType
 from typing import Any
 
 from . import board as statuses
 from .job import RESULTS, Job
 from .process import (
     Bindings,
+    Main,
+    Ready,
     attempt,
     compiled,
     flush,
     join_threads,
-    new_main,
     open_streams,
     report,
     run_code,
@@ -111,7 +111,7 @@ _INT_DIGITS = 50_000
 """The limit of LiveCodeBench's evaluator (compute_code_generation_metrics.py:7)."""
 
 
-def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
+def answer_calls(job: Job, main: Main) -> None:
     """Call `fn_name(*arguments)` for each test. Each line of an input is a JSON value and an argument.
 
     Mode `real` executes the program anew for every test. `lcb-compat` executes it once,
@@ -119,29 +119,40 @@ def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
     """
     sys.set_int_max_str_digits(_INT_DIGITS)
     open_streams()
-    code: CodeType | None = None
+    ready = Ready.prepare(job.program)
     method: Callable[..., Any] | None = None
     for index in range(job.count):
         job.board.start(index)
         try:
-            code = code or _compiled(job)
-            if method is None or job.mode == "real":
-                method = _method(job, code, prelude)
-            arguments = [json.loads(line) for line in job.input(index).decode().split("\n")]
-            value = method(*arguments)
-            left = join_threads() and job.mode == "lcb-compat"
+            if method is not None and job.mode == "real":
+                main.renew()
+                method = None
+            method = method or _method(job, ready, main)
+            value, left = _called(method, job, index)
         except BaseException as error:
-            _give_up(job, index, error)
+            job.board.finish(index, *_given_up(job, error))
             return
-        if not _answer(job, index, value, statuses.THREADS_LEFT if left else 0):
+        status, end = _answered(job, value, statuses.THREADS_LEFT if left and job.mode != "real" else 0)
+        job.board.finish(index, status, end)
+        if statuses.kind_of(status) != statuses.OK:
             return
 
 
-def _compiled(job: Job) -> CodeType:
-    code = compiled(job.program)
-    if job.mode == "lcb-compat":
-        refuse_future(job.program)
-    return code
+def answer_call(job: Job, index: int, ready: Ready, main: Main) -> int:
+    """Call the function of mode `real` for one test, in a process of its own. Return how that ended."""
+    sys.set_int_max_str_digits(_INT_DIGITS)
+    try:
+        value, _ = _called(_method(job, ready, main), job, index)
+    except BaseException as error:
+        return _given_up(job, error)[0]
+    return _answered(job, value)[0]
+
+
+def _called(method: Callable[..., Any], job: Job, index: int) -> tuple[Any, bool]:
+    """Return what the function returns for a test, and whether it left threads."""
+    arguments = [json.loads(line) for line in job.input(index).decode().split("\n")]
+    value = method(*arguments)
+    return value, join_threads()
 
 
 def refuse_future(text: str) -> None:
@@ -154,44 +165,49 @@ def refuse_future(text: str) -> None:
             raise SyntaxError("from __future__ imports must occur at the beginning of the file")
 
 
-def _method(job: Job, code: CodeType, prelude: dict[str, Any]) -> Callable[..., Any]:
-    main = new_main(prelude)
+def _method(job: Job, ready: Ready, main: Main) -> Callable[..., Any]:
+    code = ready.code or compiled(ready.text)
     if job.mode == "lcb-compat":
-        vars(main)["__name__"] = "solution"
-    names = Bindings(vars(main), prelude)
-    run_code(code, main, names)
-    owner: object = main
+        refuse_future(job.program)
+    module = main.begin()
+    if job.mode == "lcb-compat":
+        main.names["__name__"] = "solution"
+    names = Bindings(main.names, main.prelude)
+    run_code(code, module, names)
+    owner: object = module
     if "class Solution" in job.program:
-        owner = vars(main)["Solution"]()
+        owner = main.names["Solution"]()
     else:
         names.require(job.fn_name or "")
     found: Callable[..., Any] = getattr(owner, job.fn_name or "")
     return found
 
 
-def answer_expressions(job: Job, prelude: dict[str, Any]) -> None:
+def answer_expressions(job: Job, main: Main) -> None:
     """Answer tests whose input is Python code. The answer is an expression's value, or that statements ended.
 
     All are evaluated in the namespace of one run of the program, as a file of asserts would be.
     """
     open_streams()
-    main = new_main(prelude)
-    names = Bindings(vars(main), prelude)
+    module = main.begin()
+    names = Bindings(main.names, main.prelude)
     for index in range(job.count):
         job.board.start(index)
         if index == 0:
-            status = attempt(lambda: run_code(compiled(job.program), main, names), job.program)
+            status = attempt(lambda: run_code(compiled(job.program), module, names), job.program)
             if status != statuses.OK:
                 job.board.finish(index, status, 0)
                 return
         try:
             source = job.input(index).decode()
             names.require_one_of(source)
-            value = _evaluate(source, vars(main))
+            value = _evaluate(source, main.names)
         except BaseException as error:
-            _give_up(job, index, error)
+            job.board.finish(index, *_given_up(job, error))
             return
-        if not _answer(job, index, value):
+        status, end = _answered(job, value)
+        job.board.finish(index, status, end)
+        if statuses.kind_of(status) != statuses.OK:
             return
 
 
@@ -203,22 +219,19 @@ def _evaluate(source: str, namespace: dict[str, Any]) -> Any:
     return eval(code, namespace)  # noqa: S307 - inside the cage; of statements, the value is None
 
 
-def _answer(job: Job, index: int, value: Any, flags: int = 0) -> bool:
-    """Write a value as the answer of a test. Return False if it cannot be written."""
+def _answered(job: Job, value: Any, flags: int = 0) -> tuple[int, int]:
+    """Write a value as the answer of a test. Return the test's status and the end of the answer."""
     try:
         text = json.dumps(tagged(value)).encode()
         flush()
         while text:
             text = text[os.write(RESULTS, text) :]
     except BaseException as error:
-        _give_up(job, index, error)
-        return False
-    job.board.finish(index, statuses.OK | flags, os.fstat(RESULTS).st_size)
-    return True
+        return _given_up(job, error)
+    return statuses.OK | flags, os.fstat(RESULTS).st_size
 
 
-def _give_up(job: Job, index: int, error: BaseException) -> None:
+def _given_up(job: Job, error: BaseException) -> tuple[int, int]:
+    """Report an error. Return the test's status and the end of the answer."""
     status = report(error, job.program)
-    job.board.finish(
-        index, statuses.exit_with(0) if status == statuses.OK else status, os.fstat(RESULTS).st_size
-    )
+    return statuses.exit_with(0) if status == statuses.OK else status, os.fstat(RESULTS).st_size

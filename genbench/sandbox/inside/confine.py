@@ -13,22 +13,27 @@ import os
 import resource
 import signal
 import stat
+import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from .seccomp import Filter
+from .seccomp import Filter, Filters
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_FORK, _PRCTL = ctypes.PyDLL(None).fork, ctypes.PyDLL(None).prctl
+"""Calls of every test's process, without what ctypes does for errno and for other threads."""
 _CAPABILITIES_V3 = 0x20080522
 
 
-class _Filter(ctypes.Structure):
+class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
 
 
@@ -56,14 +61,60 @@ def drop_capabilities() -> None:
     check(_LIBC.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capset")
 
 
-def install_filter(code: bytes) -> None:
-    """Put a BPF program between this process (and its threads to come) and the kernel."""
-    held = ctypes.create_string_buffer(code, len(code))
-    program = _Filter(len(code) // 8, ctypes.addressof(held))
-    result = _LIBC.prctl(
-        PR_SET_SECCOMP, ctypes.c_ulong(SECCOMP_MODE_FILTER), ctypes.c_ulong(ctypes.addressof(program)), 0, 0
-    )
-    check(result, "prctl(PR_SET_SECCOMP)")
+class Loaded:
+    """A filter in the memory of this process, ready to be put between it and the kernel.
+
+    It is made before a fork, because making it there would copy a hundred pages.
+    """
+
+    def __init__(self, filter_: Filter) -> None:
+        self._filter = filter_
+        self._held = ctypes.create_string_buffer(filter_.code, len(filter_.code))
+        self._view = memoryview(self._held).cast("B")
+        program = _Program(len(filter_.code) // 8, ctypes.addressof(self._held))
+        self._arguments = _prctl_arguments(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
+
+    def install(self) -> None:
+        """Put it before every later call of this process, and of its threads and children to come."""
+        self._filter.fill(self._view, os.getpid())
+        if _PRCTL(*self._arguments) < 0:
+            raise OSError("seccomp: the kernel refused the filter")
+
+
+def _prctl_arguments(option: int, value: int, more: Any = 0) -> tuple[Any, ...]:
+    more = more if not isinstance(more, int) else ctypes.c_ulong(more)
+    return ctypes.c_int(option), ctypes.c_ulong(value), more, ctypes.c_ulong(0), ctypes.c_ulong(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Barriers:
+    """The filters that are installed one after the other, see seccomp.Filters."""
+
+    stem: Loaded
+    program: Loaded
+
+    @classmethod
+    def behind(cls, filters: Filters) -> Barriers:
+        """Install the zygote's own filter, and return the others."""
+        Loaded(filters.zygote).install()
+        return cls(Loaded(filters.stem), Loaded(filters.program))
+
+
+def fork() -> int:
+    """Fork as os.fork does, in a third of the time. Only a process with one thread may call it.
+
+    os.fork makes locks and thread states anew, which copies 180 pages. All locks are free in such a process,
+    and PyDLL keeps the lock of the interpreter for the one thread that goes on in the child.
+    """
+    pid = int(_FORK())
+    if pid < 0:
+        raise OSError("fork: no process could be made")
+    return pid
+
+
+def know_own_thread() -> None:
+    """Give the main thread its native id after a fork."""
+    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
 
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -150,6 +201,8 @@ def zygote(setup: dict[str, Any]) -> None:
         drop_capabilities()
     prctl(PR_SET_DUMPABLE, 0)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user resets it
+    if setup["tier"] != "unsafe":
+        prctl(PR_SET_CHILD_SUBREAPER, 1)  # a test's process outlives its stem by a moment
     if setup["tier"] == "b":
         keep_only(setup["readable"])
 
@@ -193,15 +246,13 @@ def address_space() -> int:
     return high
 
 
-def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter | None) -> None:
-    """Set the hard limits of one program, then the filter. From here on the process is untrusted.
+def limits(order: dict[str, Any], parent: int, base_bytes: int) -> None:
+    """Set the hard limits of one program, and end with the parent.
 
     Args:
         order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.
     """
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        raise OSError("the zygote is gone")
+    end_with(parent)
     memory = base_bytes + order["input_bytes"] + (order["memory_mib"] << 20)
     _limit(resource.RLIMIT_AS, memory)
     _limit(resource.RLIMIT_FSIZE, order["file_bytes"])
@@ -210,8 +261,17 @@ def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_MEMLOCK, 0)
     _limit(resource.RLIMIT_MSGQUEUE, 0)
-    if filter_ is not None:
-        install_filter(filter_.for_process(os.getpid()))
+    # Queued signals and timers are counted by user: a program could see those of another one.
+    _limit(resource.RLIMIT_SIGPENDING, 0)
+
+
+_END_WITH_PARENT = _prctl_arguments(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end_with(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends."""
+    if _PRCTL(*_END_WITH_PARENT) < 0 or os.getppid() != parent:
+        raise OSError("the parent is gone")
 
 
 def _limit(which: int, value: int) -> None:

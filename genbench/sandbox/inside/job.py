@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,10 @@ from .board import Board
 
 RESULTS, READY, NOTHING = 3, 4, 5
 """Descriptors: for answers that are not printed, for the report of the set-up, and for /dev/null."""
+LAST_WORDS = 63
+"""The descriptor on which a test's own process tells its status, the last one that a process may have."""
+GO_ON, ENOUGH = b"+", b"-"
+"""What the host and a stem say to each other after a test."""
 RESERVED = 10
 """The zygote keeps all descriptors below, so that given descriptors never have a number that a program
 uses."""
@@ -19,7 +24,7 @@ uses."""
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The job has `count` tests from `first` on.
+    """The program, and the numbers of the `tests` that this process runs, in order.
 
     `spans` are the positions of each test's input in `inputs`.
     """
@@ -29,14 +34,23 @@ class Job:
     fn_name: str | None
     program: str
     spans: list[list[int]]
-    first: int
-    count: int
+    tests: Sequence[int]
     inputs: mmap.mmap | bytes
     board: Board
 
+    @property
+    def is_printed(self) -> bool:
+        """Return whether the answers are what the program prints. Else they are written to RESULTS."""
+        return self.kind == "stdio" and self.mode == "real"
+
+    @property
+    def count(self) -> int:
+        """Return the number of tests."""
+        return len(self.tests)
+
     def input(self, index: int) -> bytes:
         """Return the input of the test that is number `index` in this process."""
-        start, end = self.spans[self.first + index]
+        start, end = self.spans[self.tests[index]]
         return self.inputs[start:end]
 
 
@@ -52,8 +66,7 @@ def read(order: dict[str, Any], job_fd: int, inputs_fd: int, board: Board) -> Jo
         told["fn_name"],
         told["program"],
         told["spans"],
-        order["first"],
-        order["count"],
+        order["apart"] or range(order["first"], order["first"] + order["count"]),
         inputs,
         board,
     )

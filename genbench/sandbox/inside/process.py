@@ -19,6 +19,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from types import CodeType, ModuleType, TracebackType
@@ -100,52 +101,119 @@ _LONG = 1 << 63
 """Exit codes beyond a C long become status 255."""
 
 
-def run(job: Job, prelude: dict[str, Any]) -> None:
+class Main:
+    """The module __main__ in which programs run, with the prelude.
+
+    It is made once, before any fork: to copy the prelude means to touch 200 pages of memory. So after a
+    program only what it changed is undone.
+    """
+
+    def __init__(self, prelude: dict[str, Any]) -> None:
+        self.prelude = prelude
+        self.module = ModuleType("__main__")
+        self.names = vars(self.module)
+        self.names.update(prelude)
+        self.names.update(__name__="__main__", __builtins__=builtins, __file__=FILENAME)
+        self._initial = dict(self.names)
+        self._newest = next(reversed(self.names))
+
+    def begin(self) -> ModuleType:
+        """Return the module, registered as __main__ (pickle, dataclasses and typing look it up)."""
+        # Names that `from sys import *` bound to the streams of another test.
+        self.names.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
+        sys.modules["__main__"] = self.module
+        return self.module
+
+    def renew(self) -> None:
+        """Set the module to its state at the start."""
+        self.names.clear()
+        self.names.update(self._initial)
+
+    def end(self, code: CodeType) -> None:
+        """Release what the program named as an ending interpreter does: private names, then the others.
+
+        A finalizer that runs then still finds the names that come after its own. Python sets None, but the
+        prelude has names of built-ins, which must show again.
+        """
+        names = self._rebound(code, []) + self._new()
+        private = [name for name in names if name.startswith("_") and not name.startswith("__")]
+        for name in private + names:
+            if name not in self._initial:
+                self.names.pop(name, None)
+            elif name != "__builtins__":
+                self.names[name] = self._initial[name]
+
+    def _new(self) -> list[str]:
+        """Return the names that the prelude lacks, in their order. They are the newest of the dictionary."""
+        found = []
+        for name in reversed(self.names):
+            if name == self._newest:
+                break
+            found.append(name)
+        return [name for name in reversed(found) if isinstance(name, str)]
+
+    def _rebound(self, code: CodeType, found: list[str]) -> list[str]:
+        """Return the names of the prelude that the program's text may have bound anew."""
+        own, first = self.names, self._initial
+        for name in code.co_names:
+            if name in first and own.get(name) is not first[name]:
+                found.append(name)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self._rebound(inner, found)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A program that is ready to run: its code, or None if its text is no program. Nothing of it has run."""
+
+    text: str
+    code: CodeType | None
+
+    @classmethod
+    def prepare(cls, text: str) -> Ready:
+        """Compile a program. Its error is raised again where it runs, and reported there."""
+        try:
+            return cls(text, compiled(text))
+        except BaseException:
+            return cls(text, None)
+
+
+def run(job: Job, main: Main) -> None:
     """Run all tests of the job in order, or as many as this process can."""
     descriptors = _inodes()
     intact = dict(vars(builtins))
-    code: CodeType | None = None
+    ready = Ready.prepare(job.program)
     for index in range(job.count):
         job.board.start(index)
-        _feed(job.input(index))
+        feed(0, job.input(index))
         open_streams()
-        status = statuses.OK
-        try:
-            code = code or compiled(job.program)
-        except BaseException as error:
-            status = report(error, job.program)
-        if code is not None:
-            status = _run_once(code, prelude, job.program)
+        status = run_test(ready, main)
         fresh = _inodes() == descriptors
         job.board.finish(index, status, os.fstat(1).st_size if fresh else 0)
         if status != statuses.OK or not fresh or not _renew(intact):
             return
+        main.renew()
 
 
-def _run_once(code: CodeType, prelude: dict[str, Any], text: str) -> int:
-    main = new_main(prelude)
-    status = attempt(partial(run_code, code, main), text)
+def run_test(ready: Ready, main: Main) -> int:
+    """Run a program from its start to the end of its interpreter. Return how it ended."""
+    try:
+        code = ready.code or compiled(ready.text)
+    except BaseException as error:
+        return report(error, ready.text)
+    text = ready.text
+    status = attempt(partial(run_code, code, main.begin()), text)
     status = attempt(_end_threads, text) if status == statuses.OK else status
     attempt(_run_atexit, text)  # Python prints an error of a function at exit, and ends with the same status
     # The order of a real exit: flush, the module's own objects (a file that is still open), flush. Before the
     # objects go, sys has the streams back that it started with, since a stream of the program's own (a FastIO
     # template) needs names of the module.
-    for step in (flush, restore_streams, partial(_end_module, main), gc.collect, flush):
+    for step in (flush, restore_streams, partial(main.end, code), gc.collect, flush):
         late = attempt(step, text)
         status = late if status == statuses.OK else status
     return status
-
-
-def _end_module(module: ModuleType) -> None:
-    """Release what a module names as an ending interpreter does: private names, then the others, one by one.
-
-    A finalizer that runs then still finds the names that come after its own.
-    """
-    own = vars(module)
-    names = [name for name in own if name != "__builtins__"]
-    for name in sorted(names, key=lambda name: not (name.startswith("_") and not name.startswith("__"))):
-        own.pop(name, None)  # Python sets None, but the prelude has names of built-ins, which must show again
-    own.clear()
 
 
 def compiled(text: str) -> CodeType:
@@ -211,17 +279,6 @@ def _say(text: str) -> None:
         os.write(2, text.encode(errors="backslashreplace") + b"\n")
 
 
-def new_main(prelude: dict[str, Any]) -> ModuleType:
-    """Return a __main__ with the prelude, registered as such (pickle, dataclasses and typing look it up)."""
-    main = ModuleType("__main__")
-    vars(main).update(prelude)
-    vars(main).update(__name__="__main__", __builtins__=builtins, __file__=FILENAME)
-    # Names that `from sys import *` bound to the streams of another test.
-    vars(main).update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
-    sys.modules["__main__"] = main
-    return main
-
-
 def open_streams() -> None:
     """Open new streams on descriptors 0, 1 and 2, as an interpreter that is started with files does."""
     sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]
@@ -247,14 +304,14 @@ def restore_streams() -> None:
     sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
 
 
-def _feed(data: bytes) -> None:
-    """Make descriptor 0 a file with `data`, read from its start. There is one copy, in the kernel."""
-    os.ftruncate(0, 0)
+def feed(fd: int, data: bytes) -> None:
+    """Make a descriptor a file with `data`, read from its start. There is one copy, in the kernel."""
+    os.ftruncate(fd, 0)
     view = memoryview(data)
     done = 0
     while done < len(view):
-        done += os.pwrite(0, view[done:], done)
-    os.lseek(0, 0, os.SEEK_SET)
+        done += os.pwrite(fd, view[done:], done)
+    os.lseek(fd, 0, os.SEEK_SET)
 
 
 def join_threads() -> bool:
@@ -270,6 +327,8 @@ def join_threads() -> bool:
 
 
 def _end_threads() -> None:
+    if len(sys._current_frames()) == 1 and not _thread_exits():
+        return
     for shut in reversed(_thread_exits()):
         shut()  # executors that were not shut down cannot be used after it
     join_threads()

@@ -1,4 +1,4 @@
-"""The system call filter: a list of the calls that a computing program needs, as a BPF program.
+"""The system call filters: a list of the calls that a computing program needs, as BPF programs.
 
 It is an allow-list, since every new kernel has calls that no deny-list contains. Layout of the words that
 the filter reads: linux/seccomp.h (nr at 0, arch at 4, args from 16, 8 bytes each, low half first).
@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 _PLAIN = {
     # reading, writing and looking; opening is allowed by its flags, see `build`
@@ -46,8 +47,6 @@ _PLAIN = {
     "fsync": (74, 82),
     "fdatasync": (75, 83),
     "sendfile": (40, 71),
-    "flock": (73, 32),
-    "fadvise64": (221, 223),
     "umask": (95, 166),
     # waiting
     "poll": (7, None),
@@ -70,13 +69,10 @@ _PLAIN = {
     "getsockname": (51, 204),
     "getpeername": (52, 205),
     # own memory
-    "mmap": (9, 222),
     "munmap": (11, 215),
     "mprotect": (10, 226),
     "mremap": (25, 216),
-    "madvise": (28, 233),
     "brk": (12, 214),
-    "mincore": (27, 232),
     "msync": (26, 227),
     "membarrier": (324, 283),
     # own signals and threads
@@ -89,28 +85,19 @@ _PLAIN = {
     "sigaltstack": (131, 132),
     "pause": (34, None),
     "restart_syscall": (219, 128),
-    "futex": (202, 98),
     "set_robust_list": (273, 99),
-    "get_robust_list": (274, 100),
     "rseq": (334, 293),
     "set_tid_address": (218, 96),
     "gettid": (186, 178),
     "exit": (60, 93),
     "exit_group": (231, 94),
     "sched_yield": (24, 124),
-    "sched_getaffinity": (204, 123),
-    "sched_getscheduler": (145, 120),
-    "sched_getparam": (143, 121),
     "sched_get_priority_max": (146, 125),
     "sched_get_priority_min": (147, 126),
-    "getpriority": (140, 141),
     "arch_prctl": (158, None),
     "wait4": (61, 260),
     "waitid": (247, 95),
     # clocks
-    "clock_gettime": (228, 113),
-    "clock_getres": (229, 114),
-    "clock_nanosleep": (230, 115),
     "nanosleep": (35, 101),
     "gettimeofday": (96, 169),
     "time": (201, None),
@@ -118,11 +105,6 @@ _PLAIN = {
     "alarm": (37, None),
     "getitimer": (36, 102),
     "setitimer": (38, 103),
-    "timer_create": (222, 107),
-    "timer_settime": (223, 110),
-    "timer_gettime": (224, 108),
-    "timer_getoverrun": (225, 109),
-    "timer_delete": (226, 111),
     # who and where am I
     "getpid": (39, 172),
     "getppid": (110, 173),
@@ -133,12 +115,8 @@ _PLAIN = {
     "getgroups": (115, 158),
     "getresuid": (118, 148),
     "getresgid": (120, 150),
-    "getpgid": (121, 155),
     "getpgrp": (111, None),
-    "getsid": (124, 156),
-    "capget": (125, 90),
     "uname": (63, 160),
-    "sysinfo": (99, 179),
     "getrusage": (98, 165),
     "getcpu": (309, 168),
     "getrlimit": (97, 163),
@@ -148,16 +126,40 @@ _CHECKED = {
     "open": (2, None),
     "openat": (257, 56),
     "fcntl": (72, 25),
+    "flock": (73, 32),
     "ioctl": (16, 29),
+    "fadvise64": (221, 223),
+    "mmap": (9, 222),
+    "madvise": (28, 233),
+    "futex": (202, 98),
+    "get_robust_list": (274, 100),
     "prctl": (157, 167),
     "clone": (56, 220),
+    "kill": (62, 129),
     "tgkill": (234, 131),
     "prlimit64": (302, 261),
+    "sched_getaffinity": (204, 123),
+    "sched_getscheduler": (145, 120),
+    "sched_getparam": (143, 121),
+    "getpriority": (140, 141),
+    "getpgid": (121, 155),
+    "getsid": (124, 156),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
     "socketpair": (53, 199),
     "sendto": (44, 206),
     "setsockopt": (54, 208),
     "getsockopt": (55, 209),
 }
+_KEEPING = {
+    "recvmsg": (47, 212),
+    "setpgid": (109, 154),
+    "memfd_create": (319, 279),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+}
+"""What the zygote needs beyond a program: orders with descriptors, memory files, and the end of a process."""
 _ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
 
 
@@ -166,7 +168,8 @@ class Machine:
     """A processor family as seccomp sees it.
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
-    calls fail with "no such call", so that the C library takes the older call. All other calls are refused.
+    calls fail with "no such call", so that the C library takes the older call. `keeping` calls are allowed to
+    the zygote only. All other calls are refused.
     """
 
     name: str
@@ -174,6 +177,7 @@ class Machine:
     plain: tuple[int, ...]
     checked: dict[str, int]
     absent: tuple[int, ...]
+    keeping: dict[str, int]
     foreign_from: int | None
     """First number of another calling convention (x32), which is refused completely."""
 
@@ -193,10 +197,13 @@ def machine(name: str | None = None) -> Machine | None:
     checked = {call: number for call, both in _CHECKED.items() if (number := both[column]) is not None}
     plain = tuple(number for both in _PLAIN.values() if (number := both[column]) is not None)
     absent = tuple(both[column] for both in _ABSENT.values())
-    return Machine(name, audit, plain, checked, absent, foreign_from)
+    keeping = {call: both[column] for call, both in _KEEPING.items()}
+    return Machine(name, audit, plain, checked, absent, keeping, foreign_from)
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_LOAD_VALUE, _STORE, _LOAD_X, _JUMP_EQUAL_X = 0x00, 0x02, 0x61, 0x1D
+"""The value of a placeholder is stored in the scratch memory of the filter, and compared from there."""
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NEWEST_KNOWN = 424
 """Calls from here on are newer than the tables. The C library has a fallback for each."""
@@ -205,9 +212,14 @@ _WRITING = 0o3 | 0o100 | 0o1000 | 0o2000 | 0o20000000
 """open() flags: access mode other than reading, O_CREAT, O_TRUNC, O_APPEND, O_TMPFILE."""
 _THREAD = 0x100 | 0x800 | 0x10000
 """CLONE_VM, CLONE_SIGHAND, CLONE_THREAD: a thread of this process."""
+_FORK = 0x01200011
+"""What the C library's fork asks for: CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID, SIGCHLD."""
 _NEW_NAMESPACE = 0x7E020000
+_HUGE_PAGES = 0x40000
+"""MAP_HUGETLB: the pages of a pool that the whole machine shares."""
 _FULL = 0xFFFFFFFF
-_OWN_PID = -1
+_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK = -1, -2, -3
+"""Placeholders. The clocks are those that count the CPU time of the process and of its first thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,96 +232,222 @@ class _Test:
     wide: bool = False
 
 
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, locks, F_DUPFD_CLOEXEC, F_GET_SEALS, pipe sizes. Not F_SETOWN
-# and F_SETSIG: with O_ASYNC they send any signal to any process of the same user.
-_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1034)
+def _refused(code: int) -> int:
+    return _ERRNO | code
+
+
+# SECCOMP_RET_ERRNO with 0: the call returns 0 and nothing happens.
+_PRETEND = _ERRNO
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_OFD_GETLK, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
+# F_GET_SEALS. Not F_SETOWN and F_SETSIG: with O_ASYNC they send any signal to any process of the same user.
+_FCNTL = (0, 1, 2, 3, 4, 5, 36, 1030, 1032, 1034)
+_LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONBIO, FIONREAD, FIO(N)CLEX
 _PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA (glibc's malloc)
+_CONFINING = (1, 22)  # PR_SET_PDEATHSIG, PR_SET_SECCOMP
+# MADV_NORMAL to MADV_DONTNEED, MADV_FREE, MADV_DONTFORK, MADV_(NO)HUGEPAGE, MADV_DO(NT)DUMP. Not
+# MADV_MERGEABLE, by which a page that another program has too is slower to write, nor MADV_PAGEOUT, which
+# works on files.
+_ADVICE = (0, 1, 2, 3, 4, 8, 10, 14, 15, 16, 17)
+_PRIVATE_FUTEX = 128
+_FUTEX_OPTIONS = 128 | 256
+_FUTEX_WAITS, _FUTEX_WAKES = (0, 9), (1, 10)  # FUTEX_WAIT and FUTEX_WAKE, and both with a set of bits
+_CLOCKS = (*range(12), 0xFFFFFFFA, 0xFFFFFFFE, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
+"""Clocks of the machine, and those of the caller. A clock id may also name another process by its pid."""
+_SELF = (0, _OWN_PID)
 
 _SOL_SOCKET = 1
 # SO_REUSEADDR, SO_SNDBUF, SO_RCVBUF, SO_KEEPALIVE, SO_LINGER, SO_RCVTIMEO, SO_SNDTIMEO. Not SO_ATTACH_FILTER
 # and similar options: a computing program needs no BPF program in the kernel.
 _SET_OPTIONS = (2, 7, 8, 9, 13, 20, 21)
-_GET_OPTIONS = (
-    2,
-    3,
-    4,
-    7,
-    8,
-    9,
-    13,
-    20,
-    21,
-    30,
-    38,
-    39,
-)  # and SO_TYPE, SO_ERROR, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN
+# and SO_TYPE, SO_ERROR, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN
+_GET_OPTIONS = (2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39)
 
-_RULES: tuple[tuple[str, tuple[_Test, ...]], ...] = (
-    ("open", (_Test(1, (0,), _WRITING),)),
-    ("openat", (_Test(2, (0,), _WRITING),)),
-    ("fcntl", (_Test(1, _FCNTL),)),
-    ("ioctl", (_Test(1, _IOCTL),)),
-    ("prctl", (_Test(0, _PRCTL),)),
-    ("clone", (_Test(0, (_THREAD,), _THREAD | _NEW_NAMESPACE),)),
-    ("tgkill", (_Test(0, (_OWN_PID,)),)),
-    ("prlimit64", (_Test(2, (0,), wide=True),)),  # reading limits
-    ("prlimit64", (_Test(0, (0,)), _Test(1, (3,)))),  # honest programs raise their own RLIMIT_STACK
-    ("socketpair", (_Test(0, (1,)), _Test(1, (1,), 0xFFFFFFFF ^ 0x80800))),  # AF_UNIX, SOCK_STREAM
-    ("sendto", (_Test(4, (0,), wide=True),)),  # to the peer, no address
-    ("setsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _SET_OPTIONS))),
-    ("getsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _GET_OPTIONS))),
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What happens to a call if all tests are true. The first rule of a call that applies counts."""
+
+    call: str
+    tests: tuple[_Test, ...] = ()
+    action: int = _ALLOW
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether the rule needs the process's own id, which the zygote does not know."""
+        return any(value < 0 for test in self.tests for value in test.values)
+
+
+_RULES = (
+    _Rule("open", (_Test(1, (0,), _WRITING),)),
+    _Rule("openat", (_Test(2, (0,), _WRITING),)),
+    _Rule("fcntl", (_Test(1, _FCNTL),)),
+    # Locks of files are seen by every process of the machine that can open the file. Programs use them among
+    # their own threads at most, so they may think that they have one.
+    _Rule("fcntl", (_Test(1, _LOCKS),), _PRETEND),
+    _Rule("flock", (), _PRETEND),
+    _Rule("ioctl", (_Test(1, _IOCTL),)),
+    _Rule("fadvise64", (), _PRETEND),
+    _Rule("mmap", (_Test(3, (0,), _HUGE_PAGES),)),
+    _Rule("madvise", (_Test(2, _ADVICE),)),
+    _Rule("madvise", (), _refused(errno.EINVAL)),
+    # A futex that is not private belongs to the page of a file, and processes that map the same file wake
+    # each other by it. glibc waits so for the end of a thread, in a loop that takes EAGAIN as "look again".
+    _Rule("futex", (_Test(1, (_PRIVATE_FUTEX,), _PRIVATE_FUTEX),)),
+    _Rule("futex", (_Test(1, _FUTEX_WAITS, _FULL ^ _FUTEX_OPTIONS),), _refused(errno.EAGAIN)),
+    _Rule("futex", (_Test(1, _FUTEX_WAKES, _FULL ^ _FUTEX_OPTIONS),), _PRETEND),
+    _Rule("futex", (), _refused(errno.ENOSYS)),
+    _Rule("get_robust_list", (_Test(0, _SELF),)),
+    _Rule("prctl", (_Test(0, _PRCTL),)),
+    _Rule("clone", (_Test(0, (_THREAD,), _THREAD | _NEW_NAMESPACE),)),
+    _Rule("kill", (_Test(0, (_OWN_PID,)),)),
+    _Rule("tgkill", (_Test(0, (_OWN_PID,)),)),
+    _Rule("prlimit64", (_Test(0, _SELF), _Test(2, (0,), wide=True))),  # reading limits
+    _Rule("prlimit64", (_Test(0, _SELF), _Test(1, (3,)))),  # honest programs raise their own RLIMIT_STACK
+    _Rule("sched_getaffinity", (_Test(0, _SELF),)),
+    _Rule("sched_getscheduler", (_Test(0, _SELF),)),
+    _Rule("sched_getparam", (_Test(0, _SELF),)),
+    _Rule("getpriority", (_Test(0, (0,)), _Test(1, _SELF))),  # PRIO_PROCESS
+    _Rule("getpgid", (_Test(0, _SELF),)),
+    _Rule("getsid", (_Test(0, _SELF),)),
+    _Rule("clock_gettime", (_Test(0, _CLOCKS),)),
+    _Rule("clock_getres", (_Test(0, _CLOCKS),)),
+    _Rule("clock_nanosleep", (_Test(0, _CLOCKS),)),
+    _Rule("socketpair", (_Test(0, (1,)), _Test(1, (1,), 0xFFFFFFFF ^ 0x80800))),  # AF_UNIX, SOCK_STREAM
+    _Rule("sendto", (_Test(4, (0,), wide=True),)),  # to the peer, no address
+    _Rule("setsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _SET_OPTIONS))),
+    _Rule("getsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _GET_OPTIONS))),
 )
+_KEEPING_RULES = (
+    _Rule("clone", (_Test(0, (_FORK,)),)),
+    _Rule("prctl", (_Test(0, _CONFINING),)),
+)
+# A filter is inherited, so a stem keeps what its programs may do.
+_STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)), _Rule("prlimit64", (_Test(1, (3,)),)))
+_LEFT_TO_THE_STEM = "memfd_create"
+
+
+_OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
+_IDS = struct.Struct("<" + "HBBI" * 2 * len(_OWN_IDS))
+"""The first words of a filter with own ids, which put them into its scratch memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A BPF program with a placeholder for the process's own id."""
+    """A BPF program. With `has_ids` it begins with words that depend on the process."""
 
     code: bytes
-    pid_at: int
+    has_ids: bool = False
+
+    def fill(self, code: bytearray | memoryview, pid: int) -> None:
+        """Write a process's ids into a copy of the code. Ids of clocks are those of linux/posix-timers.h."""
+        if self.has_ids:
+            clock = ~pid << 3 & _FULL
+            _IDS.pack_into(
+                code, 0,
+                _LOAD_VALUE, 0, 0, pid, _STORE, 0, 0, 0,
+                _LOAD_VALUE, 0, 0, clock | 2, _STORE, 0, 0, 1,
+                _LOAD_VALUE, 0, 0, clock | 6, _STORE, 0, 0, 2,
+            )  # fmt: skip
 
     def for_process(self, pid: int) -> bytes:
-        """Return the filter with a process id in place of the placeholder."""
+        """Return the filter with the ids of a process."""
         code = bytearray(self.code)
-        struct.pack_into("<I", code, self.pid_at, pid)
+        self.fill(code, pid)
         return bytes(code)
 
 
-def build(machine: Machine) -> Filter:
-    """Return the filter for a machine: one struct sock_filter after the other, 8 bytes each."""
-    words: list[tuple[int, int, int, int]] = [
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Three filters, each of which takes more away. The first one takes most and is long.
+
+    Its installation takes 0.3 ms, because the kernel tries each number of a call: the zygote installs it.
+
+    Args:
+        zygote: an allow-list of what programs and the zygote need.
+        stem: takes away what only the zygote needs. The process may still fork.
+        program: takes away everything that a program must not do.
+    """
+
+    zygote: Filter
+    stem: Filter
+    program: Filter
+
+
+def build(machine: Machine) -> Filters:
+    """Return the filters for a machine: one struct sock_filter after the other, 8 bytes each."""
+    own = {rule.call for rule in _RULES if rule.is_own}
+    kept = {rule.call for rule in _KEEPING_RULES}
+    first = [rule for rule in _RULES if rule.call not in own] + list(_KEEPING_RULES)
+    first += [_Rule(call) for call in own - kept]
+    last = [rule for rule in _RULES if rule.call in own | kept]
+    keeping = machine.keeping
+    return Filters(
+        _filter(
+            [*_preamble(machine), *_listed(machine.plain, _ALLOW), *_listed(keeping.values(), _ALLOW)],
+            [*_listed(machine.absent, _refused(errno.ENOSYS)), *_ruled(machine, first)],
+            [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), (_RETURN, 0, 0, _refused(errno.ENOSYS))],
+            [(_RETURN, 0, 0, _refused(errno.EPERM))],
+        ),
+        _limiting(machine, [keeping[call] for call in keeping if call != _LEFT_TO_THE_STEM], _STEM_RULES),
+        _limiting(machine, keeping.values(), last),
+    )
+
+
+def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) -> Filter:
+    """Return a filter that refuses calls, and others unless a rule allows them. It allows all the rest."""
+    calls = {rule.call for rule in rules if rule.call in machine.checked}
+    has_ids = any(rule.is_own for rule in rules)
+    ids = [(_RETURN, 0, 0, 0)] * 2 * len(_OWN_IDS)
+    return replace(
+        _filter(
+            ids if has_ids else [],
+            [(_LOAD, 0, 0, 0)],
+            _listed(refused, _refused(errno.EPERM)),
+            _ruled(machine, rules),
+            _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
+            [(_RETURN, 0, 0, _ALLOW)],
+        ),
+        has_ids=has_ids,
+    )
+
+
+def _filter(*parts: Sequence[tuple[int, int, int, int]]) -> Filter:
+    return Filter(b"".join(struct.pack("<HBBI", *word) for part in parts for word in part))
+
+
+def _preamble(machine: Machine) -> list[tuple[int, int, int, int]]:
+    words = [
         (_LOAD, 0, 0, 4),
         (_JUMP_EQUAL, 1, 0, machine.audit),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, 0),
     ]
     if machine.foreign_from is not None:
-        words += [(_JUMP_AT_LEAST, 0, 1, machine.foreign_from), _refuse(errno.ENOSYS)]
-    for number in machine.plain:
-        words += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    for number in machine.absent:
-        words += [(_JUMP_EQUAL, 0, 1, number), _refuse(errno.ENOSYS)]
-    for call, tests in _RULES:
-        if call in machine.checked:
-            words += _rule(machine.checked[call], tests)
-    words += [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), _refuse(errno.ENOSYS), _refuse(errno.EPERM)]
-    hole = next(at for at, word in enumerate(words) if word[3] == _OWN_PID)
-    words[hole] = (*words[hole][:3], 0)
-    return Filter(b"".join(struct.pack("<HBBI", *word) for word in words), hole * 8 + 4)
+        words += [(_JUMP_AT_LEAST, 0, 1, machine.foreign_from), (_RETURN, 0, 0, _refused(errno.ENOSYS))]
+    return words
 
 
-def _refuse(code: int) -> tuple[int, int, int, int]:
-    return (_RETURN, 0, 0, _ERRNO | code)
+def _listed(numbers: Iterable[int], action: int) -> list[tuple[int, int, int, int]]:
+    return [word for number in numbers for word in ((_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, action))]
 
 
-def _rule(number: int, tests: tuple[_Test, ...]) -> list[tuple[int, int, int, int]]:
-    """Return words that allow a call if all tests are true.
+def _ruled(machine: Machine, rules: Iterable[_Rule]) -> list[tuple[int, int, int, int]]:
+    return [
+        word
+        for rule in rules
+        if rule.call in machine.checked
+        for word in _rule(machine.checked[rule.call], rule)
+    ]
+
+
+def _rule(number: int, rule: _Rule) -> list[tuple[int, int, int, int]]:
+    """Return words that decide about a call if all tests are true.
 
     Else they continue with the call's number loaded.
     """
-    body: list[tuple[int, int, int, int]] = [(_RETURN, 0, 0, _ALLOW)]
-    for test in reversed(tests):
+    body: list[tuple[int, int, int, int]] = [(_RETURN, 0, 0, rule.action)]
+    for test in reversed(rule.tests):
         body = _checks(test, len(body)) + body
     return [(_JUMP_EQUAL, 0, len(body), number), *body, (_LOAD, 0, 0, 0)]
 
@@ -320,9 +458,15 @@ def _checks(test: _Test, after: int) -> list[tuple[int, int, int, int]]:
     words = [(_LOAD, 0, 0, at)]
     if test.mask != _FULL:
         words.append((_AND, 0, 0, test.mask))
-    last = len(test.values) - 1
-    for place, value in enumerate(test.values):
-        words.append((_JUMP_EQUAL, last - place, after if place == last else 0, value))
+    # An own id takes two words: its load, and the comparison.
+    left = sum(1 if value >= 0 else 2 for value in test.values)
+    for value in test.values:
+        if value < 0:
+            words.append((_LOAD_X, 0, 0, _OWN_IDS.index(value)))
+            left -= 1
+        left -= 1
+        compare = (_JUMP_EQUAL, value) if value >= 0 else (_JUMP_EQUAL_X, 0)
+        words.append((compare[0], left, after if left == 0 else 0, compare[1]))
     if test.wide:
         words = [(_LOAD, 0, 0, at + 4), (_JUMP_EQUAL, 0, after + len(words), 0), *words]
     return words

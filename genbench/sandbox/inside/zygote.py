@@ -1,7 +1,7 @@
 """The zygote, a warm interpreter inside the cage, and the processes that it forks.
 
 It forks once per program and watches the process until it ends. The process sets up its descriptors, limits
-and filter, and then runs the program.
+and filters, and then runs the program. If each test needs a process of its own, that process is their stem.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ import random
 import select
 import signal
 import socket
+import struct
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
 from typing import Any, NoReturn
 
+from . import board as statuses
 from . import calls, confine, harness, prelude, process, seccomp
 from .board import Board
-from .job import NOTHING, READY, RESERVED, RESULTS, Job, read
-from .seccomp import Filter
+from .confine import Barriers
+from .job import GO_ON, LAST_WORDS, NOTHING, READY, RESERVED, RESULTS, Job, read
 
 _NOT_SET_UP = 70
 
@@ -34,9 +38,9 @@ class Ground:
     """The resources that the zygote has prepared for every program."""
 
     board: Board
-    prelude: dict[str, Any]
+    main: process.Main
     base_bytes: int
-    filter: Filter | None
+    barriers: Barriers | None
     pid: int
 
 
@@ -44,18 +48,27 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
     """Run the job and never return. A byte on `ready` says that the process is confined.
 
     Args:
-        fds: descriptors of the job, its inputs, the output, the error output.
+        fds: descriptors of the job, its inputs, the output and the error output of each process that is to
+            run the program, and of a stem's talk with the host.
     """
     status = _NOT_SET_UP
     try:
         job = read(order, fds[0], fds[1], ground.board)
-        _wire(job, fds[2], fds[3], ready)
-        confine.program(order, ground.pid, ground.base_bytes, ground.filter)
-        os.write(READY, b"1")
-        os.close(READY)
-        status = 0
-        random.seed(0)  # a verdict must be repeatable, as for the hash seed
-        _run(job, ground.prelude)
+        if order["apart"]:
+            stem = Stem(ground, order, job, fds[-1], list(zip(fds[2:-1:2], fds[3::2], strict=True)))
+            stem.grow(ready)
+            status = 0
+            stem.run()
+        else:
+            _wire(job, _given(job), fds[2], fds[3], ready)
+            confine.limits(order, ground.pid, ground.base_bytes)
+            if ground.barriers is not None:
+                ground.barriers.program.install()
+            os.write(READY, b"1")
+            os.close(READY)
+            confine.know_own_thread()
+            status = 0
+            _run(job, ground.main)
     except BaseException as error:
         if status == _NOT_SET_UP:
             os.write(2, f"{type(error).__name__}: {error}".encode(errors="replace"))
@@ -64,48 +77,173 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
         os._exit(status)
 
 
-def _wire(job: Job, output: int, errors: int, ready: int) -> None:
+def _given(job: Job) -> int:
+    """Return a new standard input, which is empty. Locks and flags of one that is shared would stay."""
+    return os.memfd_create("stdin") if job.is_printed else os.open(os.devnull, os.O_RDONLY)
+
+
+def _wire(job: Job, given: int, output: int, errors: int, ready: int | None) -> None:
     """Set up descriptors 0, 1 and 2 and close the zygote's. Given descriptors are above RESERVED.
 
     If the program's prints are not its answer, they go to the error output. The answer goes to RESULTS.
     """
-    printed = job.kind == "stdio" and job.mode == "real"
-    # /dev/null is opened anew: locks and flags of the zygote's own would stay for the next program.
-    os.dup2(os.memfd_create("stdin") if printed else os.open(os.devnull, os.O_RDONLY), 0)
+    printed = job.is_printed
+    os.dup2(given, 0)
     os.dup2(output if printed else errors, 1)
     os.dup2(errors, 2)
     os.dup2(NOTHING if printed else output, RESULTS)
-    os.dup2(ready, READY)
-    os.closerange(RESULTS if printed else READY + 1, READY)
-    os.closerange(READY + 1, confine.OPEN_FILES)
-
-
-def _run(job: Job, prelude: dict[str, Any]) -> None:
-    if job.kind == "assert":
-        calls.answer_expressions(job, prelude)
-    elif job.kind == "functional":
-        calls.answer_calls(job, prelude)
-    elif job.mode == "real":
-        process.run(job, prelude)
+    if ready is not None:
+        os.dup2(ready, READY)
+        os.closerange(RESULTS if printed else READY + 1, READY)
+        os.closerange(READY + 1, confine.OPEN_FILES)
     else:
-        harness.run(job, prelude)
+        os.closerange(RESULTS if printed else READY, LAST_WORDS)
+
+
+def _run(job: Job, main: process.Main) -> None:
+    if job.kind == "assert":
+        calls.answer_expressions(job, main)
+    elif job.kind == "functional":
+        calls.answer_calls(job, main)
+    elif job.mode == "real":
+        process.run(job, main)
+    else:
+        harness.run(job, main.prelude)
+
+
+_STATUS = struct.Struct("<Q")
+_CONFINED = b"1"
+
+
+class Stem:
+    """A process that has compiled a program, has run nothing of it, and is forked for each test.
+
+    So tests share no page that one of them can write, no pipe and no offset in a file. The stem is confined
+    as the program is, except that it may fork and make files in memory. It writes the board, which is not
+    mapped in the process of a test.
+
+    Args:
+        talk: a socket. The stem tells the host the end of a test, and waits until it may GO_ON.
+        outputs: descriptors of the output and the error output of each test.
+    """
+
+    def __init__(
+        self, ground: Ground, order: dict[str, Any], job: Job, talk: int, outputs: list[tuple[int, int]]
+    ) -> None:
+        self._ground, self._order, self._job, self._talk, self._outputs = ground, order, job, talk, outputs
+        self._pid = os.getpid()
+
+    def grow(self, ready: int) -> None:
+        """Confine this process, and say so on `ready`. Then prepare all that the tests have in common."""
+        os.setpgid(0, 0)
+        # The streams of all tests are opened here, on files like theirs.
+        output, errors = self._outputs[0]
+        os.dup2(_given(self._job), 0)
+        os.dup2(output if self._job.is_printed else errors, 1)
+        os.dup2(errors, 2)
+        confine.limits(self._order, self._ground.pid, self._ground.base_bytes)
+        if self._ground.barriers is not None:
+            self._ground.barriers.stem.install()
+        self._job.board.hide()
+        os.write(ready, b"1")
+        os.close(ready)
+        process.open_streams()
+        self._ready = process.Ready.prepare(self._job.program)
+        self._ground.main.begin()
+        gc.collect()
+        gc.freeze()  # the collection at the end of each test is shorter
+
+    def run(self) -> None:
+        """Fork a process for each test, up to the first that does not end well or is not accepted."""
+        for index in range(self._job.count):
+            self._job.board.start(index)
+            status = self._status_of(index)
+            self._job.board.finish(index, status, 0)
+            self._job.board.wait_for_host()
+            if status != statuses.OK or index + 1 == self._job.count:
+                return
+            os.write(self._talk, GO_ON)
+            if os.read(self._talk, 1) != GO_ON:
+                return
+
+    def _status_of(self, index: int) -> int:
+        """Return how a test ended in a process of its own."""
+        given = _given(self._job)
+        if self._job.is_printed:
+            process.feed(given, self._job.input(index))
+        words, last_words = os.pipe()
+        if confine.fork() == 0:
+            self._become_test(index, given, last_words)
+        os.close(given)
+        os.close(last_words)
+        _, ended = os.wait()
+        told = os.read(words, len(_CONFINED) + _STATUS.size)
+        os.close(words)
+        if told[:1] != _CONFINED:
+            return statuses.NOT_SET_UP
+        return self._told(os.waitstatus_to_exitcode(ended), told[1:])
+
+    def _told(self, code: int, said: bytes) -> int:
+        """Return the status of a test by its process's end, and by what it said of itself."""
+        if code < 0:
+            return statuses.killed_by(-code)
+        if len(said) == _STATUS.size and (status := _STATUS.unpack(said)[0]):
+            return int(status)
+        return statuses.exit_with(code) if code or not self._job.is_printed else statuses.OK
+
+    def _become_test(self, index: int, given: int, last_words: int) -> NoReturn:
+        status = statuses.NOT_SET_UP
+        try:
+            os.dup2(last_words, LAST_WORDS)
+            _wire(self._job, given, *self._outputs[index], None)
+            confine.end_with(self._pid)
+            if self._ground.barriers is not None:
+                self._ground.barriers.program.install()
+            os.write(LAST_WORDS, _CONFINED)
+            confine.know_own_thread()
+            status = statuses.EXCEPTION
+            status = self._run_test(index)
+            os.write(LAST_WORDS, _STATUS.pack(status))
+        finally:
+            os._exit(statuses.process_code(status))
+
+    def _run_test(self, index: int) -> int:
+        main = self._ground.main
+        if self._job.kind == "functional":
+            return calls.answer_call(self._job, index, self._ready, main)
+        return process.run_test(self._ready, main)
 
 
 _MESSAGE = 65536
-_FDS = 8
 
 
 def main() -> None:
-    """Serve the host on descriptor 0 until it closes the socket."""
+    """Serve the host on descriptor 0 until it closes the socket.
+
+    A second process serves it on another socket. That one has imported the packages, which makes each fork
+    take half as long again, so it gets the programs that mention one of them.
+    """
     control = _take_control()
-    data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
+    data, fds, _, _ = socket.recv_fds(control, _MESSAGE, 2)
     setup = json.loads(data)
-    ground = _prepare(setup, Board(fds[0]))
+    board, other = Board(fds[0]), socket.socket(fileno=fds[1])
     os.close(fds[0])
+    names = prelude.names()
+    prelude.warm()
+    own = os.getpid()
+    if os.fork() == 0:
+        control, other = other, control
+        other.close()
+        _import(setup)
+        ground = _prepare(setup, board, names, own)
+    else:
+        other.close()
+        sys.meta_path.append(Packages(setup["packages"], setup["site"]))
+        ground = _prepare(setup, board, names, os.getppid())
     facts = {"interpreter": _interpreter(setup), "uid": os.geteuid(), "landlock": confine.landlock_abi()}
     control.send(json.dumps(facts).encode())
     while True:
-        data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
+        data, fds, _, _ = socket.recv_fds(control, _MESSAGE, confine.OPEN_FILES)
         if not data:
             return
         order = json.loads(data)
@@ -128,15 +266,31 @@ def _moved(fd: int) -> int:
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, RESERVED)
 
 
-def _prepare(setup: dict[str, Any], board: Board) -> Ground:
-    """Prepare once what programs need: imports, the filter, the confinement."""
-    names = prelude.names()
-    prelude.warm()
+class Packages:
+    """A finder of packages that can be imported, for programs that do it without a mention in their text."""
+
+    def __init__(self, names: list[str], folders: list[str]) -> None:
+        self._found = {name: f"{folder}/{name}" for name in names for folder in folders}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return how a package is loaded. The folder around it may not be readable."""
+        folder = self._found.get(name)
+        if folder is None:
+            return None
+        return spec_from_file_location(name, f"{folder}/__init__.py", submodule_search_locations=[folder])
+
+
+def _import(setup: dict[str, Any]) -> None:
+    """Import the packages of a cage."""
     sys.path.extend(setup["site"])
     for package in setup["packages"]:
         import_module(package)
     for folder in setup["site"]:
         sys.path.remove(folder)
+
+
+def _prepare(setup: dict[str, Any], board: Board, names: dict[str, Any], parent: int) -> Ground:
+    """Prepare once what programs need: the filters, the confinement, the module __main__."""
     find_spec("genbench_no_such_module")  # this lists the folders of sys.path, which tier B cannot do later
     sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
@@ -144,15 +298,22 @@ def _prepare(setup: dict[str, Any], board: Board) -> Ground:
     if machine is None and setup["tier"] != "unsafe":
         raise OSError(f"no system call table for this processor ({os.uname().machine})")
     confine.zygote(setup)
-    filter_ = seccomp.build(machine) if machine is not None and setup["tier"] != "unsafe" else None
+    if os.getppid() != parent:
+        raise OSError("the parent is gone")
+    main = process.Main(names)
+    random.seed(0)  # a verdict must be repeatable, as for the hash seed
+    base_bytes, barriers = confine.address_space(), None
+    if machine is not None and setup["tier"] != "unsafe":
+        barriers = Barriers.behind(seccomp.build(machine))
     gc.collect()
     gc.freeze()
-    return Ground(board, names, confine.address_space(), filter_, os.getpid())
+    return Ground(board, main, base_bytes, barriers, os.getpid())
 
 
 def _interpreter(setup: dict[str, Any]) -> str:
     """Return the interpreter that runs the programs, with versions."""
-    packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in setup["packages"]]
+    loaded = [name for name in setup["packages"] if name in sys.modules]
+    packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in loaded]
     return ", ".join([f"python {sys.version.split()[0]}", *packages])
 
 
@@ -160,7 +321,8 @@ def _interpreter(setup: dict[str, Any]) -> str:
 class _Watch:
     """The clock of one process.
 
-    It has a limit per test, by what the board says has begun, and one for all tests.
+    It has a limit per test, by what the board says has begun, and one for all tests. A stem's clock stands
+    still while the host compares.
     """
 
     board: Board
@@ -168,6 +330,7 @@ class _Watch:
     wall_ns: int
     deadline: int
     end: int
+    is_stem: bool = False
     seen: int = 0
 
     def over(self, now: int) -> bool:
@@ -177,6 +340,9 @@ class _Watch:
         if now < self.deadline:
             return False
         started, at = self.board.started
+        if self.is_stem and at == 0 and started:
+            self.deadline = now + self.wall_ns
+            return False
         if not self.seen < started <= self.tests:
             return True
         self.seen = started
@@ -193,8 +359,9 @@ def _supervise(
     """Run one order and return how its process ended. No process is left when it returns."""
     ready_in, ready_out = os.pipe()
     began = time.monotonic_ns()
-    pid = os.fork()
+    pid = confine.fork()
     if pid == 0:
+        control.close()
         become(ground, order, fds, ready_out)
     for fd in (*fds, ready_out):
         os.close(fd)
@@ -202,6 +369,9 @@ def _supervise(
     try:
         how = _watch(ground.board, control, handle, order, began)
         _, status, usage = os.wait4(pid, 0)
+        cpu_s = usage.ru_utime + usage.ru_stime
+        if order["apart"] and ground.barriers is not None:
+            cpu_s += _end_orphans(pid)
         armed = os.read(ready_in, 1) == b"1"
     finally:
         os.close(handle)
@@ -212,14 +382,25 @@ def _supervise(
         "status": os.waitstatus_to_exitcode(status),
         "armed": armed,
         "wall_s": (time.monotonic_ns() - began) / 1e9,
-        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "cpu_s": cpu_s,
     }
+
+
+def _end_orphans(stem: int) -> float:
+    """Wait for the test's process of a stem that was killed, which ends with it. Return its CPU seconds."""
+    cpu_s = 0.0
+    with suppress(ChildProcessError):
+        while True:
+            _, _, usage = os.wait4(-stem, 0)  # the process group that the stem made
+            cpu_s += usage.ru_utime + usage.ru_stime
+    return cpu_s
 
 
 def _watch(board: Board, control: socket.socket, handle: int, order: dict[str, Any], began: int) -> str:
     """Wait until the process ends, its time is up or the host says stop. Kill it in the last two cases."""
     wall_ns = int(order["wall_s"] * 1e9)
-    watch = _Watch(board, order["count"], wall_ns, began + wall_ns, began + int(order["total_s"] * 1e9))
+    end = began + int(order["total_s"] * 1e9)
+    watch = _Watch(board, order["count"], wall_ns, began + wall_ns, end, bool(order["apart"]))
     poller = select.poll()
     poller.register(handle, select.POLLIN)
     poller.register(control, select.POLLIN)
