@@ -1,1 +1,1 @@
-"""What answers say about themselves in words: announcements, commitment and its withdrawal, bounds of values."""
+"""What answers say about themselves in words: announcements, commitments, withdrawals, bounds of values."""
