@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import fsum
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.comparison.decisions import NONE_DECLARED
 from genbench.reports.figures import measure_change
 from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
@@ -42,7 +44,9 @@ def sentence(task: ComparedTask) -> str:
     change = f"{signed(task.difference)}, 95% CI {interval(task.ci)}"
     scores = f"{points(task.base)} -> {points(task.tuned)} ({change})"
     # No answer was drawn if texts were scored: their tokens and statuses explain nothing.
-    reasons = _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _tokens(task)]
+    reasons = (
+        _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _form(task), _tokens(task)]
+    )
     return "; ".join(part for part in (scores, *reasons) if part)
 
 
@@ -74,6 +78,18 @@ def _main_cause(task: ComparedTask, difference: float) -> str:
     return f"{signed(lead.part)} points from {_words(lead)}, {signed(other.part)} from {_words(other)}"
 
 
+def _form(task: ComparedTask) -> str:
+    """Return how many of the lost answers are right but for their form, with one of them."""
+    form = task.other_form
+    if form is None:
+        return ""
+    among = f"{form.read} of the {form.lost}" if form.read < form.lost else f"{form.lost}"
+    return (
+        f"same content in another form: {form.same} of {among} lost answers ({100 * form.share:.0f} %) give "
+        f"the reference, such as {form.problem_id}: {form.example!r}"
+    )
+
+
 def _words(cause: CauseRecord) -> str:
     """Return a cause in words."""
     return status_words(cause.status, cause.part)
@@ -95,6 +111,8 @@ def _count(value: float | None) -> str:
 
 
 _MOST = 6
+_DISCOVERED = 0.05
+"""False discovery rate up to which a slice is in the sentence."""
 
 
 def report_headline(report: Report) -> str:
@@ -142,7 +160,15 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
     if sign is not None and not signed(mean).startswith(sign):
         # One task or the pool decides against the mean. "Worse: +0.8" would contradict itself.
         words = f"{tuned} against {base}"
-    return f"{words}: {_mean(record, mean)}{_because(record)}{_not_gating(record)}."
+    parts = (
+        _mean(record, mean),
+        _because(record),
+        _not_gating(record),
+        _forms(record),
+        _slices(record),
+        _undeclared(record),
+    )
+    return f"{words}: {''.join(parts)}."
 
 
 def _mean(record: Comparison, mean: float) -> str:
@@ -175,6 +201,75 @@ def _not_gating(record: Comparison) -> str:
     """Return the tasks that regressed and have no say in the verdict."""
     down = [name for name, task in record.tasks.items() if not task.gating and task.verdict == "REGRESSED"]
     return f"; regressed, but not gating: {_named(record, down)}" if down else ""
+
+
+def _forms(record: Comparison) -> str:
+    """Return the tasks whose lost answers are right but for their form, with the share of these."""
+    found = {name: task.other_form for name, task in record.tasks.items() if task.other_form is not None}
+    if not found:
+        return ""
+    ordered = sorted(found, key=lambda name: record.tasks[name].difference or 0.0)
+    shown = ", ".join(
+        f"{100 * found[name].share:.0f} % of the lost answers"
+        + (f" of {name}" if len(record.tasks) > 1 else "")
+        for name in ordered[:_MOST]
+    )
+    more = f" and {len(found) - _MOST} more tasks" if len(found) > _MOST else ""
+    return f"; same content in another form: {shown}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """The significant rows of one exploratory table that moved in opposite directions."""
+
+    task: str
+    column: str
+    rows: tuple[tuple[str, float], ...]
+
+    @property
+    def spread(self) -> float:
+        """Return the distance of the two farthest rows."""
+        sizes = [size for _, size in self.rows]
+        return max(sizes) - min(sizes)
+
+
+def _slices(record: Comparison) -> str:
+    """Return the slices that moved in opposite directions, of the table in which they are farthest apart."""
+    found = sorted(_opposite(record), key=lambda table: -table.spread)
+    if not found:
+        return ""
+    first = found[0]
+    shown = sorted(first.rows, key=lambda row: -abs(row[1]))[:_MOST]
+    against = [row for row in first.rows if row[1] * shown[0][1] < 0]
+    if against and not any(row in shown for row in against):
+        shown[-1] = max(against, key=lambda row: abs(row[1]))
+    whose = f"{first.task} by {first.column}" if len(record.tasks) > 1 else first.column
+    more = f", and in {len(found) - 1} more table{'s' if len(found) > 2 else ''}" if len(found) > 1 else ""
+    words = ", ".join(f"{name} {signed(size)}" for name, size in shown)
+    return f"; opposite slices ({whose}): {words}{more}"
+
+
+def _opposite(record: Comparison) -> Iterator[_Slices]:
+    """Yield the tables with slices that moved against each other or against their task.
+
+    Each of the slices has a small false discovery rate.
+    """
+    for name, task in record.tasks.items():
+        kinds = {"kind of instruction": task.instructions.kinds} if task.instructions else {}
+        for column, rows in {**task.strata, **kinds}.items():
+            sure = tuple(
+                (row.name, row.difference)
+                for row in rows
+                if row.difference is not None and row.q_value is not None and row.q_value <= _DISCOVERED
+            )
+            sizes = [size for _, size in sure]
+            if sizes and min(*sizes, task.difference or 0.0) < 0 < max(*sizes, task.difference or 0.0):
+                yield _Slices(name, column, sure)
+
+
+def _undeclared(record: Comparison) -> str:
+    """Return that every task decides because the suite declares none, if so."""
+    return "; no task is declared gating, so all decide" if NONE_DECLARED in record.notes else ""
 
 
 def _named(record: Comparison, names: Sequence[str]) -> str:

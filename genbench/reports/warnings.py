@@ -128,16 +128,31 @@ def groups_of(results: Results) -> dict[str, tuple[str, ...]]:
 
 
 def fold_warnings(lines: Iterable[TaskWarning], groups: Mapping[str, Collection[str]]) -> list[FoldedWarning]:
-    """Return lines in their order. Those on tasks of one group that differ only in numbers are joined."""
+    """Return lines in their order.
+
+    What is said of several runs in the same words is one line. Lines on tasks of one group that differ only
+    in numbers are joined.
+    """
     group_of = {task: name for name, tasks in groups.items() for task in tasks}
     found: dict[tuple[object, ...], list[TaskWarning]] = {}
-    for number, line in enumerate(lines):
+    for number, line in enumerate(_of_all_runs(lines)):
         group = group_of.get(line.task or "")
         key = (number,) if group is None else (line.run, group, _NUMBER.sub("0", line.text))
         found.setdefault(key, []).append(line)
     return [
         FoldedWarning(str(own[0])) if len(own) == 1 else _folded(group_of[own[0].task or ""], own)
         for own in found.values()
+    ]
+
+
+def _of_all_runs(lines: Iterable[TaskWarning]) -> list[TaskWarning]:
+    """Return lines with the names of all runs that they are about, in the place of the first one."""
+    runs: dict[tuple[str | None, str], list[str]] = {}
+    for line in lines:
+        runs.setdefault((line.task, line.text), []).append(line.run)
+    return [
+        TaskWarning(" and ".join(filter(None, dict.fromkeys(names))), task, text)
+        for (task, text), names in runs.items()
     ]
 
 

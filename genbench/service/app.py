@@ -135,6 +135,8 @@ def server_config(application: ASGIApp, host: str = "127.0.0.1", port: int = 0) 
         http=Connection,
         # asyncio accepts up to so many connections before it looks at the first of them.
         backlog=most,
+        # Pages that follow a job keep their connection open.
+        timeout_graceful_shutdown=5,
         log_level="warning",
         server_header=False,
         proxy_headers=False,

@@ -71,9 +71,11 @@ def sentence(
     """
     noun = "night" if kind == "night" else "checkpoint"
     clauses = [*_change_clauses(changes), *_held(tasks, changes), *_watch(changes), *_house(kind, anchor)]
+    if tasks and not any(task.gating and task.tested for task in tasks):
+        clauses.append("no task gates, so nothing can raise an alarm")
     if missing:
         clauses.append(f"{_counted(missing, 'night')} {'is' if missing == 1 else 'are'} missing")
-    clauses += [_best_clause(item) for item in best[:1]]
+    clauses += [*_behind_best(best), *(_best_clause(item) for item in best[:1])]
     head = f"{_counted(fresh, noun)} since {since}"
     return f"{head}: {'; '.join(clauses)}." if clauses else f"{head}."
 
@@ -93,6 +95,11 @@ def change_words(change: TrendChange) -> str:
     when = f" on {change.closed.label}" if change.closed else ""
     closing = "mended" if change.direction == "drop" else "lost again"
     return f"{text}, {closing if change.state == 'recovered' else change.state}{when}"
+
+
+def state_words(change: TrendChange) -> str:
+    """Return the state of a change in words. A drop recovers, and a rise ends."""
+    return "ended" if change.state == "recovered" and change.direction == "rise" else change.state
 
 
 def _change_clauses(changes: Sequence[TrendChange]) -> list[str]:
@@ -128,6 +135,30 @@ def _house(kind: str, anchor: AnchorRecord) -> list[str]:
     if anchor.state == "not drawn":
         return ["the house was not measured"] if anchor.due else []
     return ["the house did not move" if anchor.state == "held" else "the house moved"]
+
+
+def _behind_best(best: Sequence[BestCheckpoint]) -> list[str]:
+    """Return the tasks on which the newest checkpoint is shown to be worse than the best, the worst first.
+
+    The best one was chosen for its score, so a difference that this luck explains is left out.
+    """
+    behind = [
+        (item.difference_to_best, item)
+        for item in best
+        if item.difference_to_best is not None
+        and item.best_ci is not None
+        and item.best_ci[1] < 0
+        and -item.difference_to_best > item.luck
+    ]
+    behind.sort(key=lambda pair: pair[0])
+    named = [
+        f"{100 * -difference:.1f} points below {item.best.label} on {item.task} "
+        f"[{-100 * item.best_ci[1]:.1f}, {-100 * item.best_ci[0]:.1f}]"
+        for difference, item in behind[:_NAMED]
+        if item.best_ci is not None
+    ]
+    more = f" and below the best on {len(behind) - _NAMED} more" if len(behind) > _NAMED else ""
+    return [f"the newest is {', '.join(named)}{more}"] if named else []
 
 
 def _best_clause(best: BestCheckpoint) -> str:

@@ -16,6 +16,8 @@ from genbench.analysis.comparison.compare import Comparison, compare
 from genbench.reports.explanations import headline, report_headline, task_sentences
 from genbench.reports.numbers import signed
 from genbench.reports.record import ReportedComparison
+from genbench.stats.comparison.paired import PairedDifference
+from genbench.stats.strata import StratumDifference
 from tests.ready_runs import write_lines
 from tests.reports.made import report, reported, task
 
@@ -107,6 +109,31 @@ def test_the_gating_tasks_have_a_mean_of_their_own_if_others_are_in_the_table(tm
     assert text.startswith("tuned against base: mean -20.0 points over 3 tasks, 95% CI [")
     assert "] (the 2 gating tasks: +15.0); IMPROVED because of a +20.0, b +10.0; " in text
     assert text.endswith("; regressed, but not gating: c -90.0.")
+
+
+def test_slices_that_moved_in_opposite_directions_are_in_the_sentence(tmp_path: Path) -> None:
+    record = suite(tmp_path, {"t": moved(200, 40, 29, 50)})
+    assert "opposite slices" not in headline(record)
+    rows = [("easy", 0.22, 0.001), ("middle", 0.17, 0.04), ("hard", -0.22, 0.02), ("other", -0.3, 0.2)]
+    assert headline(sliced(record, rows)).endswith(
+        "; opposite slices (level): easy +22.0, hard -22.0, middle +17.0."
+    )
+    assert "slices" not in headline(sliced(record, rows[:2]))
+    # The task itself rose.
+    assert headline(sliced(record, rows[2:])).endswith("; opposite slices (level): hard -22.0.")
+    many = [(f"s{n}", 0.4 + n / 100, 0.01) for n in range(9)] + [("down", -0.1, 0.01)]
+    assert "down -10.0" in headline(sliced(record, many))
+
+
+def sliced(record: Comparison, rows: list[tuple[str, float, float]]) -> Comparison:
+    """Return a comparison whose task has rows by level: name, difference and q value."""
+    task = record.tasks["t"]
+    facts = {name: getattr(task, name) for name in PairedDifference.model_fields}
+    levels = tuple(
+        StratumDifference(**(facts | {"name": name, "difference": size, "q_value": q}))
+        for name, size, q in rows
+    )
+    return record.model_copy(update={"tasks": {"t": task.model_copy(update={"strata": {"level": levels}})}})
 
 
 @pytest.mark.slow

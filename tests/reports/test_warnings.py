@@ -30,3 +30,13 @@ def test_failures_come_before_warnings_in_short() -> None:
         update={"results": run.results.model_copy(update={"tasks": dict.fromkeys("ab", made.TASK)})}
     )
     assert brief_warnings(made.report(run)) == ["m: too many", "m: both, 2 tasks: few"]
+
+
+def test_what_is_said_of_both_runs_in_the_same_words_is_one_line() -> None:
+    said = ("sums: sentences are split with a list", "few")
+    runs = [made.reported(name, warnings=said) for name in ("base", "tuned")]
+    report = made.report(*runs, made.reported("third", warnings=("few",)))
+    assert [line.text for line in page_warnings(report)["run_warnings"]] == [
+        "base and tuned: sums: sentences are split with a list",
+        "base and tuned and third: few",
+    ]

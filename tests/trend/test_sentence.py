@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
+from genbench.reports.trend.text import trend_text
 from genbench.trend.compose import compose
-from genbench.trend.sentence import night_words, since_position
+from genbench.trend.sentence import night_words, since_position, state_words
 from tests.trend.histories import FIRST, change, drawn, history, losses, night
 
 NIGHTS = 40
@@ -78,6 +81,49 @@ def test_a_change_mended_since_is_told_and_one_mended_before_is_not() -> None:
     before = change(20, 22, state="recovered", closed_uid=night(24).uid)
     assert f"mended on {night(NIGHTS - 1).label}" in calm(changes=[since])
     assert "gpqa" not in calm(changes=[before])
+
+
+def test_a_rise_that_ends_is_no_recovery() -> None:
+    rise = change(
+        20,
+        22,
+        direction="rise",
+        state="recovered",
+        closed_uid=night(NIGHTS - 1).uid,
+        size=0.021,
+        ci=(0.012, 0.03),
+    )
+    drop = change(20, 22, state="recovered", closed_uid=night(NIGHTS - 1).uid)
+    record = compose(history({"gpqa": drawn(losses(NIGHTS))}, changes=[rise]))
+    assert f"lost again on {night(NIGHTS - 1).label}" in record.sentence
+    assert [state_words(found) for found in record.changes] == ["ended"]
+    for text in (record.sentence, trend_text(record)):
+        assert "recovered" not in text
+    mended = compose(history({"gpqa": drawn(losses(NIGHTS))}, changes=[drop]))
+    assert [state_words(found) for found in mended.changes] == ["recovered"]
+
+
+def test_a_track_without_a_gating_task_says_that_nothing_can_alarm() -> None:
+    track = history({"gpqa": drawn(losses(NIGHTS))})
+    assert "no task gates" not in compose(track).sentence
+    watched = {"gpqa": replace(track.series["gpqa"], gating=False)}
+    text = compose(replace(track, series=watched)).sentence
+    assert text.endswith("1 task held; no task gates, so nothing can raise an alarm.")
+
+
+def test_a_newest_checkpoint_below_the_best_is_told_next_to_what_rose() -> None:
+    falls = losses(12)
+    falls[:3], falls[9:] = 0.4, 0.15
+    track = history({"gpqa": drawn(falls)}, kind="step")
+    rise = change(3, 5, direction="rise", size=0.091, ci=(0.07, 0.12), first_uid=track.points[3].uid)
+    text = compose(replace(track, changes=(rise,))).sentence
+    assert "rose 9.1 points" in text
+    assert re.search(r"the newest is \d+\.\d points below step-\d+ on gpqa \[\d+\.\d, \d+\.\d\]", text)
+    best = compose(track).best[0]
+    assert best.difference_to_best is not None
+    assert f"the newest is {-100 * best.difference_to_best:.1f} points below {best.best.label}" in text
+    level = history({"gpqa": drawn(losses(12))}, kind="step")
+    assert "the newest is" not in compose(level).sentence
 
 
 def test_more_than_two_changes_are_counted() -> None:

@@ -17,6 +17,7 @@ from genbench.analysis.comparison.compared_task import (
     ComparedTask,
     compared_tasks,
     with_corpus,
+    with_other_forms,
 )
 from genbench.analysis.comparison.decisions import Decisions, decide
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
@@ -189,11 +190,12 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
     """Return the record of a comparison."""
     gate = found.gate
     extra = {} if found.adaptive is None else {"adaptive": found.adaptive}
+    tasks = with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks)
     return Comparison(
         format=1,
         base=pairing.base.record,
         tuned=pairing.tuned.record,
-        tasks=with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks),
+        tasks=with_other_forms(tasks, pairing),
         suite=_suite(gate, found.found),
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(*_same_run_words(pairing), *comparison_warnings(pairing, found.found), *found.warnings),

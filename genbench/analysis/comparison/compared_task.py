@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
@@ -19,6 +21,8 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.sides.side import SideTask
 from genbench.json_record import Count, JsonRecord
+from genbench.models.traces import Reasoning
+from genbench.safetext.printable import one_line
 from genbench.stats.comparison.causes import CauseRecord, split_by_cause, transitions
 from genbench.stats.comparison.gate import Gate, TaskGate
 from genbench.stats.comparison.paired import Paired, PairedDifference
@@ -28,7 +32,9 @@ from genbench.stats.metrics import parse_metric
 from genbench.stats.noise import NoiseBand
 from genbench.stats.resample import derive_seed
 from genbench.stats.strata import StratumDifference, compare_strata
-from genbench.types import Status
+from genbench.store.stored_run import Split, StoredRun, StoredTask
+from genbench.types import Completion, Status
+from genbench.verifiers.text.short_answer import ContentReader, Wanted
 
 
 class CausesRecord(JsonRecord):
@@ -93,6 +99,21 @@ class JudgePair(JsonRecord):
     tuned: JudgeFigures = Field(description="figures of tuned")
 
 
+class OtherForm(JsonRecord):
+    """Lost answers with the content of the reference in a form that the verifier does not accept."""
+
+    lost: Count = Field(description="samples that base got right and tuned got wrong")
+    read: Count = Field(description="those whose answers were read for it, at most 200")
+    same: Count = Field(description="the answers among them that give the reference in another form")
+    problem_id: str = Field(description="the problem of the first of them")
+    example: str = Field(description="its answer, shortened")
+
+    @property
+    def share(self) -> float:
+        """Return the share of the answers that were read."""
+        return self.same / self.read
+
+
 class _WithMetric(JsonRecord):
     """A row with a metric, which comes after the difference."""
 
@@ -123,6 +144,10 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
     noise: NoiseBand | None = Field(
         description="the stored false-alarm band, see `genbench estimate --noise`"
+    )
+    other_form: OtherForm | None = Field(
+        default=None,
+        description="lost answers that are right but for their form; absent if they explain no drop",
     )
     corpus: dict[str, CorpusDifference] | None = Field(
         default=None, description="differences of corpus metrics by name; absent if the task has none"
@@ -322,3 +347,111 @@ def with_corpus(
         name: task.model_copy(update={"corpus": found[name]}) if found[name] else task
         for name, task in tasks.items()
     }
+
+
+_READ = 200
+"""Lost answers of a task that are read for their content."""
+_SOME, _SHARE, _ROTATIONS = 3, 0.2, 3
+"""The number and the share of lost answers from which on their form explains a drop."""
+_READABLE: frozenset[Status] = frozenset({"wrong", "no_answer", "format_error"})
+_SHOWN = 80
+
+
+def with_other_forms(tasks: Mapping[str, ComparedTask], pairing: Pairing) -> dict[str, ComparedTask]:
+    """Return the records of compared tasks, with what the form of tuned's answers explains of a drop.
+
+    Stored answers are read again for tasks that lost only. Score files have none.
+    """
+    if pairing.tuned.manifest is None:
+        return dict(tasks)
+    reasoning, run = Reasoning.from_record(pairing.tuned.manifest.reasoning), StoredRun(pairing.tuned.path)
+    found = {}
+    for name, task in tasks.items():
+        form = None
+        if task.difference is not None and task.difference < 0 and task.likelihood is None:
+            form = _other_form(run.task(name), reasoning.split, *pairing.tasks[name])
+        found[name] = task if form is None else task.model_copy(update={"other_form": form})
+    return found
+
+
+def _other_form(stored: StoredTask, split: Split, base: SideTask, tuned: SideTask) -> OtherForm | None:
+    """Return what the form of the lost answers explains, or None if that is nothing.
+
+    A text that answers give as often for other problems as for their own is there by chance.
+    """
+    lost = _lost(base, tuned)
+    if len(lost) < _SOME:
+        return None
+    answers = _answers(stored, split, lost[:: max(1, len(lost) // _READ)][:_READ])
+    if len(answers) < _SOME:
+        return None
+    reader = ContentReader(text for answer in answers for text in answer.wanted.texts)
+    same = [item for item in answers if reader.gives(item.text, item.wanted, item.asked)]
+    chance = [
+        reader.gives(item.text, other.wanted, item.asked)
+        for shift in range(1, _ROTATIONS + 1)
+        for item, other in zip(answers, answers[shift:] + answers[:shift], strict=True)
+        if other.wanted != item.wanted
+    ]
+    share, by_chance = len(same) / len(answers), sum(chance) / max(1, len(chance))
+    if len(same) < _SOME or share < max(_SHARE, 4 * by_chance):
+        return None
+    return OtherForm(
+        lost=len(lost),
+        read=len(answers),
+        same=len(same),
+        problem_id=same[0].problem_id,
+        example=one_line(same[0].text.strip(), _SHOWN),
+    )
+
+
+def _lost(base: SideTask, tuned: SideTask) -> list[tuple[str, int]]:
+    """Return problem and index of the samples that base got right and tuned got wrong."""
+    if tuned.statuses is None:
+        return []
+    return [
+        (problem, index)
+        for problem, before, after, statuses in zip(
+            base.problem_ids, base.scores, tuned.scores, tuned.statuses, strict=True
+        )
+        for index, (old, new, status) in enumerate(zip(before, after, statuses, strict=False))
+        if old == 1 and new == 0 and status in _READABLE
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _LostAnswer:
+    """An answer that lost its credit, with what it should give and what was asked."""
+
+    problem_id: str
+    text: str
+    wanted: Wanted
+    asked: str
+
+
+def _answers(stored: StoredTask, split: Split, lost: Sequence[tuple[str, int]]) -> list[_LostAnswer]:
+    """Return the last answers of the lost samples whose reference is a text, a number or an option."""
+    wanted, found = set(lost), dict[tuple[str, int], Completion]()
+    for item in stored.all_completions():
+        key = (item.sample.problem_id, item.sample.sample_index)
+        if key in wanted and (key not in found or item.turn > found[key].turn):
+            found[key] = item
+    answers = []
+    with stored.asks() as asks:
+        for key in lost:
+            ask = asks.of_sample(*key) if key in found else None
+            goal = None if ask is None else Wanted.of(_reference(ask.get("reference")))
+            text = "" if goal is None else split(found[key]).text
+            if ask is not None and goal is not None and text.strip():
+                answers.append(_LostAnswer(key[0], text, goal, str(ask.get("prompt") or "")))
+    return answers
+
+
+def _reference(text: Any) -> Any:
+    """Return a reference as its line in asks.jsonl has it: other JSON than a text is written as JSON."""
+    if isinstance(text, str) and text[:1] in ("{", "["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text

@@ -87,6 +87,9 @@ def _of_looks(pairing: Pairing, record: AdaptiveRecord) -> Decisions:
     )
 
 
+NONE_DECLARED = "no task here is declared gating: every task gates"
+
+
 @dataclass(frozen=True, slots=True)
 class GateFamily:
     """The tasks that decide a gate.
@@ -142,7 +145,7 @@ def gate_family(base: Side, tuned: Side, tasks: Collection[str], chosen: Sequenc
     if declared[0] != family:
         notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
     if not family and not absent:
-        return GateFamily(None, notes=(*notes, "no task here is declared gating: every task gates"))
+        return GateFamily(None, notes=(*notes, NONE_DECLARED))
     notes += [
         f"gating task {name} is only in {(base if name in base.tasks else tuned).path}: no pass; "
         "draw it in the other run too, or name the tasks that decide with --gating"

@@ -29,7 +29,7 @@ from genbench.reports.trend.text import (
 from genbench.safetext.printable import printable
 from genbench.store.json_files import replace
 from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns, TrendTask
-from genbench.trend.sentence import change_words
+from genbench.trend.sentence import change_words, state_words
 
 WIDTH, HEIGHT = 560, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 14, 26
@@ -229,7 +229,7 @@ def _marks(frame: _Frame, columns: TrendColumns, changes: Sequence[TrendChange])
         kind = f"mark {change.direction}" + ("" if change.state == "open" else " over")
         anchor = "end" if x > WIDTH * 0.8 else "start"
         shift = -4 if anchor == "end" else 4
-        title = escape(f"{change.direction} of {100 * abs(change.size):.1f} points, {change.state}")
+        title = escape(f"{change.direction} of {100 * abs(change.size):.1f} points, {state_words(change)}")
         yield f'<path class="{kind}" d="M{x} {_TOP}V{HEIGHT - _BOTTOM}"><title>{title}</title></path>'
         yield (
             f'<text class="{kind}" x="{x + shift}" y="{_TOP + 11}" text-anchor="{anchor}">'
@@ -252,7 +252,7 @@ def _stretches(columns: TrendColumns, known: Sequence[bool]) -> Iterator[list[in
 
 def _state(change: TrendChange) -> str:
     house = ", the house moved" if change.house else ""
-    return f"{change.state}{house}{'' if change.gating else ' (watch list)'}"
+    return f"{state_words(change)}{house}{'' if change.gating else ' (watch list)'}"
 
 
 def _note(change: TrendChange) -> str:

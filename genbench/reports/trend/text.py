@@ -8,7 +8,7 @@ from genbench.reports.numbers import interval, points, signed
 from genbench.reports.table import EVERYWHERE, PAGE, TERMINAL, Column, Table
 from genbench.safetext.printable import printable
 from genbench.trend.record import AlarmBudget, BestCheckpoint, Trend, TrendChange, TrendColumns, TrendTask
-from genbench.trend.sentence import change_words
+from genbench.trend.sentence import change_words, state_words
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
@@ -129,7 +129,7 @@ TASKS = Table[TrendTask](
 
 def _changes(trend: Trend) -> Iterator[str]:
     for change in trend.changes[:10]:
-        yield f"{change.state:<10} {change_words(change)}{_note(change)}"
+        yield f"{state_words(change):<10} {change_words(change)}{_note(change)}"
         if change.state == "open":
             yield f"           {evidence_words(change)}"
             yield f"           genbench trend {trend.track} --explain {change.id} --note WHY   (or --dismiss)"

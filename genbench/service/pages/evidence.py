@@ -41,9 +41,9 @@ from genbench.service.queries import (
     require_change,
 )
 from genbench.service.responses import NotFoundError, page, refused_as
-from genbench.stats.scores import Floats
+from genbench.stats.scores import Floats, Ints
 from genbench.trend.record import TrendChange
-from genbench.trend.sentence import change_words
+from genbench.trend.sentence import change_words, state_words
 
 _NIGHTS = 14
 """Runs before and after a change whose problems are compared."""
@@ -52,12 +52,16 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class MovedProblem:
-    """A problem's mean score before and after a change, as fractions of 1."""
+    """A problem's mean score before and after a change, as fractions of 1.
+
+    `z` is the difference over its own standard error, see `move_errors`.
+    """
 
     task: str
     problem_id: str
     before: float
     after: float
+    z: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Suspects:
     differences: tuple[str, ...]
     """What else differs between the first run after it and the run before it."""
     moved: tuple[MovedProblem, ...]
-    """The problems that moved most in its direction."""
+    """The problems that moved most in its direction, by the difference over its own noise."""
     nights: tuple[int, int]
     """Runs before and after it that were compared, at most."""
 
@@ -83,11 +87,20 @@ def find_suspects(ledger: Ledger, track: str, change: TrendChange) -> Suspects:
     runs = {night.uid: night for night in history.points}
     first, before = runs.get(change.first.uid), runs.get(change.last_before.uid)
     differences = tuple(_differences(before, first)) if first and before else ()
-    moved = [item for task in history.series.values() for item in _moved(history, task.task, change)]
+    return Suspects(differences, tuple(moved_problems(history, change)), (_NIGHTS, _NIGHTS))
+
+
+def moved_problems(history: TrackHistory, change: TrendChange) -> list[MovedProblem]:
+    """Return the problems that moved most in the direction of a change, the clearest move first."""
     sign = 1 if change.direction == "drop" else -1
-    moved.sort(key=lambda item: sign * (item.after - item.before))
-    shown = tuple(item for item in moved[:_SHOWN] if sign * (item.after - item.before) < 0)
-    return Suspects(differences, shown, (_NIGHTS, _NIGHTS))
+    alarming = [
+        task
+        for task in history.series.values()
+        if (task.gating if change.task is None else task.task == change.task)
+    ]
+    moved = [item for task in alarming for item in _moved(history, task.task, change)]
+    moved.sort(key=lambda item: sign * item.z)
+    return [item for item in moved[:_SHOWN] if sign * item.z < 0]
 
 
 def _differences(before: Night, after: Night) -> Iterator[str]:
@@ -113,17 +126,31 @@ def _moved(history: TrackHistory, task: str, change: TrendChange) -> Iterator[Mo
         if change.first.uid not in epoch.uids:
             continue
         row = epoch.uids.index(change.first.uid)
-        before = _means(epoch, range(max(0, row - _NIGHTS), row))
-        after = _means(epoch, range(row, min(len(epoch.uids), row + _NIGHTS)))
-        for name, old, new in zip(epoch.problem_ids, before, after, strict=True):
-            if not np.isnan(old) and not np.isnan(new):
-                yield MovedProblem(task, name, float(old), float(new))
+        old = _totals(epoch, range(max(0, row - _NIGHTS), row))
+        new = _totals(epoch, range(row, min(len(epoch.uids), row + _NIGHTS)))
+        before, after = problem_means(*old), problem_means(*new)
+        z = (after - before) / move_errors(*old, *new)
+        for place, name in enumerate(epoch.problem_ids):
+            if not np.isnan(z[place]):
+                yield MovedProblem(task, name, float(before[place]), float(after[place]), float(z[place]))
 
 
-def _means(epoch: Epoch, rows: range) -> Floats:
-    """Return the mean score of each problem over some nights. NaN is a problem without a scored sample."""
+def _totals(epoch: Epoch, rows: range) -> tuple[Floats, Ints]:
+    """Return the sum and the number of the scores of each problem over some nights."""
     chosen = slice(rows.start, rows.stop)
-    return problem_means(epoch.sums[chosen].sum(axis=0), epoch.counts[chosen].sum(axis=0))
+    return epoch.sums[chosen].sum(axis=0), epoch.counts[chosen].sum(axis=0)
+
+
+def move_errors(old_sums: Floats, old_counts: Ints, new_sums: Floats, new_counts: Ints) -> Floats:
+    """Return the standard error (n,) of each problem's difference of two mean scores, NaN without scores.
+
+    The variance of a score is that of 0 and 1 at the mean of both sides. Half a right and half a wrong score
+    are added to each side, so that a problem with few scores that never varied has an error too.
+    """
+    old, new = old_counts + 1.0, new_counts + 1.0
+    mean = (old_sums + new_sums + 1.0) / (old + new)
+    found = np.sqrt(mean * (1 - mean) * (1 / old + 1 / new))
+    return np.where((old_counts > 0) & (new_counts > 0), found, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +215,7 @@ def series_page(
         task=found,
         chart=trend_chart(task, found.points, changes),
         plot=plot_data(found.points, changes, kind=trend.kind, is_small=False),
-        changes=[(change, change_words(change)) for change in changes],
+        changes=[(change, state_words(change), change_words(change)) for change in changes],
         choices=point_choices(trend.runs, points),
     )
 
@@ -207,6 +234,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
         trend=trend,
         change=found,
         words=change_words(found),
+        state=state_words(found),
         evidence=evidence_words(found),
         chart="" if shown is None else trend_chart(shown.task, shown.points, [found]),
         plot="" if shown is None else plot_data(shown.points, [found], kind=trend.kind, is_small=False),
