@@ -70,7 +70,7 @@ _os_open = os.open
 def provide_stdin() -> None:
     """Let programs open /dev/stdin if the cage does not have it. Call it before `names`."""
     if not os.path.exists("/dev/stdin"):  # noqa: PTH110 - pathlib would keep the function that is replaced here
-        builtins.open = io.open = _Opener(io.open)  # type: ignore[assignment]
+        builtins.open = io.open = _Opener(io.open)
         os.open = _Opener(_os_open)  # type: ignore[assignment]
 
 
