@@ -68,12 +68,10 @@ WRITERS = (
     "print({0}, flush=True); os._exit(0)",
 )
 HEAD = "import sys, os, io, pathlib\n"
+CODES: tuple[object, ...] = (0, 1, 2, 3, 127, 255, 256, 257, -1, None, True, False, "text", 2.5, 1 << 70)
 EXITS = (
-    *(
-        f"sys.exit({code!r})"
-        for code in (0, 1, 2, 3, 127, 255, 256, 257, -1, None, True, False, "text", 2.5, 1 << 70)
-    ),
-    *(f"raise SystemExit({code!r})" for code in (0, 4, (1, 2), [])),
+    *(f"sys.exit({code!r})" for code in CODES),
+    *("raise SystemExit(0)", "raise SystemExit(4)", "raise SystemExit((1, 2))", "raise SystemExit([])"),
     *(
         "exit()",
         "quit(5)",
