@@ -140,7 +140,7 @@ def test_charts_say_their_values_zoom_and_open_runs(browser: Any, site: Site) ->
     waiting.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".zoomed .scatterlayer .point"))
     assert browser.find_elements(By.CSS_SELECTOR, "svg.trend") == []
     said = browser.execute_script("return document.querySelector('.zoomed').data.map(own => own.text || [])")
-    assert any(text.startswith("2024-10-04: ") for own in said for text in own)
+    assert any(text.startswith("2024-10-05: ") for own in said for text in own)
     before = browser.execute_script("return document.querySelector('.zoomed').layout.xaxis.range")
     browser.find_element(By.CSS_SELECTOR, ".modebar-btn[data-attr=zoom][data-val=in]").click()
     changed = "return JSON.stringify(document.querySelector('.zoomed').layout.xaxis.range) !== arguments[0]"
