@@ -1,28 +1,32 @@
-"""Makes the pictures of the documentation again: the demo in two terminals, and its report in a browser.
+"""Makes the pictures of the documentation again: the demo in two terminals, its report, and the service.
 
 `python docs/pictures/make.py` runs `genbench run quickstart` with a real engine, which takes a few minutes.
 The second terminal shows the same command again, which finds all samples on disk.
-With the folder of such a run as argument only the pages are drawn again. Chromium and its driver must be
-there (`sh requirements/system.sh dev`).
+With the folder of such a run as argument only the pages are drawn again, and with `service` only those of
+`genbench serve --demo`. Chromium and its driver must be there (`sh requirements/system.sh dev`).
 """
 
 from __future__ import annotations
 
 import base64
 import fcntl
+import io
 import os
 import pty
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
@@ -35,8 +39,8 @@ ROWS = 40
 WIDTHS = (80, 120)
 SAMPLE = "#arithmetic/long_sum-fcb58a8d/0"
 PAGES: Mapping[str, tuple[int, int, str, str]] = {
-    "page-desktop-light": (1280, 900, "light", ""),
-    "page-desktop-dark": (1280, 900, "dark", SAMPLE),
+    "page-desktop-light": (1440, 900, "light", ""),
+    "page-desktop-dark": (1440, 900, "dark", SAMPLE),
     "page-phone-light": (390, 844, "light", ""),
     "page-phone-dark": (390, 844, "dark", SAMPLE),
 }
@@ -105,14 +109,61 @@ def browser() -> Iterator[Any]:
         driver.quit()
 
 
+def set_screen(driver: Any, width: int, height: int, colours: str) -> None:
+    """Give a browser a screen of some size and colours."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": colours}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
+def shoot(driver: Any, path: Path) -> None:
+    """Write a picture of what a browser shows, with 256 colours so that it stays small."""
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": False})
+    picture = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
+    picture.quantize(256).save(path, optimize=True)
+    print(f"drew {path.name}")
+
+
+SERVED: Mapping[str, tuple[int, int, str, str]] = {
+    "service-desktop-light": (1440, 900, "light", "/"),
+    "service-desktop-dark": (1440, 900, "dark", "/tracks/simulated-nightly/series/arithmetic"),
+    "service-phone-light": (390, 844, "light", "/"),
+    "service-phone-dark": (390, 844, "dark", "a problem of the first alarm"),
+}
+"""Name -> width, height, colours, and page."""
+_PORT = 8399
+
+
+def draw_service(folder: Path) -> None:
+    """Write pictures of the pages of `genbench serve --demo`, which is filled in a folder."""
+    address = f"http://127.0.0.1:{_PORT}"
+    command = [str(GENBENCH), "serve", "--demo", "--port", str(_PORT)]
+    with (
+        subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server,
+        browser() as driver,
+    ):
+        try:
+            assert server.stderr is not None
+            next(line for line in server.stderr if line.startswith(address))
+            time.sleep(2)
+            for name, (width, height, colours, page) in SERVED.items():
+                set_screen(driver, width, height, colours)
+                driver.get(address + (page if page.startswith("/") else "/"))
+                if not page.startswith("/"):
+                    driver.find_element("css selector", 'a[href*="/changes/"]').click()
+                    driver.find_element("css selector", 'a[href*="/samples?task="]').click()
+                time.sleep(2)
+                shoot(driver, HERE / f"{name}.png")
+        finally:
+            server.terminate()
+
+
 def draw_pages(page: Path, folder: Path = HERE) -> None:
     """Write pictures of a report: desktop and phone, light and dark."""
     with browser() as driver:
         for name, (width, height, colours, fragment) in PAGES.items():
-            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            media = {"features": [{"name": "prefers-color-scheme", "value": colours}]}
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+            set_screen(driver, width, height, colours)
             driver.get("about:blank")
             driver.get(page.absolute().as_uri() + fragment)
             if fragment:
@@ -121,11 +172,7 @@ def draw_pages(page: Path, folder: Path = HERE) -> None:
                     "const done = arguments[0];"
                     f"setTimeout(() => (document.getElementById('{where}').scrollIntoView(), done()), 500);"
                 )
-            shot = driver.execute_cdp_cmd(
-                "Page.captureScreenshot", {"format": "png", "optimizeForSpeed": False}
-            )
-            (folder / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
-            print(f"drew {name}.png")
+            shoot(driver, folder / f"{name}.png")
 
 
 def draw_demo(folder: Path) -> Path:
@@ -144,8 +191,11 @@ def draw_demo(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        draw_pages(Path(sys.argv[1]) / "report.html")
-    else:
-        with tempfile.TemporaryDirectory(prefix="genbench-pictures-") as made:
+    with tempfile.TemporaryDirectory(prefix="genbench-pictures-") as made:
+        if sys.argv[1:] == ["service"]:
+            draw_service(Path(made))
+        elif len(sys.argv) > 1:
+            draw_pages(Path(sys.argv[1]) / "report.html")
+        else:
             draw_pages(draw_demo(Path(made)))
+            draw_service(Path(made))

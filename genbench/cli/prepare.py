@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 
 @app.command(epilog=examples("genbench doctor", "genbench doctor --json"))
 def doctor(as_json: JsonOption = False) -> None:
-    """Check this machine: GPUs, engine, sandbox, data."""
+    """Check this machine: GPUs, engine, sandbox, data.
 
-    print_checks(list(genbench.doctor()), as_json)
+    Exit code 2 means that the installed engine cannot run here.
+    """
+    checks = list(genbench.doctor())
+    print_checks(checks, as_json)
+    if any(item.state == "error" for item in checks):
+        raise typer.Exit(2)
 
 
 @app.command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import subprocess
 from collections import defaultdict
@@ -50,13 +51,51 @@ def driver() -> str | None:
     return next((version for (version,) in _asked("driver_version")), None)
 
 
+def why_none() -> str | None:
+    """Return why this process can use no GPU, or None if one answers.
+
+    The driver's library is asked as well, since a container may have it without `nvidia-smi`.
+    """
+    if os.environ.get(VISIBLE, "0").split(",")[0].strip() in ("", "-1"):
+        return f"the variable {VISIBLE} names none"
+    try:
+        if _query("index") or _has_driver():
+            return None
+    except OSError:
+        return None if _has_driver() else "there is no nvidia-smi"
+    except subprocess.TimeoutExpired:
+        return f"nvidia-smi said nothing for {_QUERY_S} s"
+    except subprocess.CalledProcessError as error:
+        said = next(iter(f"{error.stderr}\n{error.stdout}".split("\n\n")[0].strip().splitlines()), "")
+        return f"nvidia-smi failed with {error.returncode}{f': {said}' if said else ''}"
+    return "nvidia-smi lists none"
+
+
+def _has_driver() -> bool:
+    """Return whether the driver's library (NVML) counts a GPU."""
+    try:
+        library, count = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_uint(0)
+        return (
+            library.nvmlInit_v2() == 0
+            and library.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0
+            and count.value > 0
+        )
+    except (OSError, AttributeError):
+        return False
+
+
 def _asked(fields: str) -> list[list[str]]:
     """Return the values of fields for each GPU. The list is empty without an NVIDIA driver."""
-    query = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
     try:
-        done = subprocess.run(query, capture_output=True, text=True, timeout=_QUERY_S, check=True)
+        return _query(fields)
     except (OSError, subprocess.SubprocessError):
         return []
+
+
+def _query(fields: str) -> list[list[str]]:
+    """Return the values of fields for each GPU, as nvidia-smi says them."""
+    query = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+    done = subprocess.run(query, capture_output=True, text=True, timeout=_QUERY_S, check=True)
     return [[value.strip() for value in line.split(",")] for line in done.stdout.splitlines() if line.strip()]
 
 

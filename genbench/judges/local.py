@@ -43,12 +43,13 @@ class LocalJudge:
 
     Raises:
         ConfigError, DataError: no such checkpoint, other weights than were pinned, a wrong engine key.
+        UnavailableError: vLLM is not installed, or is the CUDA build and no GPU answers.
     """
 
     def __init__(
         self, model: JudgeModel, decoding: Decoding, base: Path, work: Path, key: str = "judge.model"
     ) -> None:
-        _check_engine_keys(model, key)
+        _check_engine(model, key)
         self._model, self._decoding, self._work = model, decoding, work
         self.checkpoint = pinned_checkpoint(model, base, key)
         self._context = _context(model, self.checkpoint)
@@ -181,8 +182,11 @@ def pinned_checkpoint(model: JudgeModel, base: Path, key: str = "judge.model") -
     return found
 
 
-def _check_engine_keys(model: JudgeModel, role: str) -> None:
-    """Refuse keys that vLLM does not have, that genbench sets, or that let replies leave their form."""
+def _check_engine(model: JudgeModel, role: str) -> None:
+    """Refuse keys that vLLM does not have, that genbench sets, or that let replies leave their form.
+
+    Refuse an engine that has no device as well.
+    """
     extra = vllm_config(model.engine).extra
     names = environment.engine_argument_names() if extra else frozenset()
     for key in extra:
@@ -196,6 +200,7 @@ def _check_engine_keys(model: JudgeModel, role: str) -> None:
             raise ConfigError(f"{where} is set by genbench; see the keys of {role} and its decoding")
         if key not in names:
             raise ConfigError(f"{where}: unknown engine key{nearest(key, names - set(environment.PINNED))}")
+    environment.check_device()
 
 
 def _context(model: JudgeModel, checkpoint: Checkpoint) -> int:

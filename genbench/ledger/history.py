@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, select
@@ -25,7 +25,7 @@ from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, b
 from genbench.ledger.note_application import LOOSE
 from genbench.ledger.notes import AnnotationNote, Change
 from genbench.ledger.run_facts import RunHead
-from genbench.ledger.vectors import problem_means, unpack
+from genbench.ledger.vectors import problem_means, unpack_all
 from genbench.stats.scores import Floats, Ints
 from genbench.store.manifest import TrackRole, position_label
 from genbench.suite.track import TrackKind
@@ -146,6 +146,8 @@ _NIGHT_COLUMNS = tuple(
     )
 )
 """The columns of the table `run` that a night is made of."""
+_NIGHT_FIELDS = tuple(column.name for column in _NIGHT_COLUMNS[3:])
+"""Those that are fields of a night as they are."""
 
 
 def _night_of(
@@ -162,9 +164,8 @@ def _night_of(
     _, packages, failed, position, *_ = row
     if packages not in known:
         known[packages] = json.loads(packages)
-    plain = zip(_NIGHT_COLUMNS[3:], row[3:], strict=True)
     return Night(
-        **{column.name: value for column, value in plain},
+        **dict(zip(_NIGHT_FIELDS, row[3:], strict=True)),
         label=position_label(kind, position),
         failed=() if failed == "[]" else tuple(json.loads(failed)),
         packages=known[packages],
@@ -246,18 +247,21 @@ def _series(
 ) -> TaskSeries:
     rows = _in_order(rows, points)
     last = rows[-1]
-    numbers: Floats = np.array([row[7:] for row in rows], dtype=np.float64)
-    columns = dict(zip(_FLOATS, numbers.T, strict=True))
+    # numpy reads columns of numbers faster than rows.
+    _, positions, runs, own_keys, ks, _, _, *numbers = zip(*rows, strict=True)
+    columns: dict[str, Floats] = {
+        name: np.array(column, dtype=np.float64) for name, column in zip(_FLOATS, numbers, strict=True)
+    }
     return TaskSeries(
         task=task,
         gating=bool(last[5]),
         n=keys[last[3]][1],
         chance=last[6],
         epochs=(),
-        keys=tuple(keys[row[3]][0] for row in rows),
-        uids=tuple(points[row[2]] for row in rows),
-        positions=np.array([row[1] for row in rows], dtype=np.int64),
-        ks=np.array([row[4] for row in rows], dtype=np.int64),
+        keys=tuple(keys[key][0] for key in own_keys),
+        uids=tuple(points[run] for run in runs),
+        positions=np.array(positions, dtype=np.int64),
+        ks=np.array(ks, dtype=np.int64),
         **columns,
     )
 
@@ -293,6 +297,16 @@ def read_epochs(
     }
 
 
+class _ScoreRow(NamedTuple):
+    """The score of one run, with its vector as bytes."""
+
+    uid: str
+    role: str
+    position: int
+    key_id: int
+    vector: bytes
+
+
 def _rows(
     connection: Connection, track: str, tasks: Sequence[str], since: int | None
 ) -> dict[str, list[Any]]:
@@ -308,10 +322,10 @@ def _rows(
     if since is not None:
         query = query.where(score.c.position >= since)
     found: defaultdict[str, list[Any]] = defaultdict(list)
-    for row in connection.execute(query):
-        found[row.task].append(row)
+    for task, *values in driver_rows(connection, query):
+        found[task].append(_ScoreRow(*values))
     for own in found.values():
-        own.sort(key=lambda item: (item.position, item.uid))
+        own.sort(key=attrgetter("position", "uid"))
     return found
 
 
@@ -414,17 +428,21 @@ def _matrices(
     Raises:
         InputError: a row has another number of problems than its key.
     """
-    places = {key: common.places_in(keys[key]) for key in {row.key_id for row in rows}}
     shape = (len(rows), common.count)
     sums, counts = np.empty(shape), np.empty(shape, dtype=np.int64)
+    of_key: defaultdict[int, list[int]] = defaultdict(list)
     for at, row in enumerate(rows):
-        vector, n = unpack(row.vector), len(keys[row.key_id].ids)
-        if len(vector.sums) != n:
-            raise InputError(
-                f"run {row.uid} has {len(vector.sums)} problems, its key {n}; the ledger is damaged, "
-                "make it again with: genbench ledger rebuild"
-            )
-        sums[at], counts[at] = vector.sums[places[row.key_id]], vector.counts[places[row.key_id]]
+        of_key[row.key_id].append(at)
+    for key, own in of_key.items():
+        places, n = common.places_in(keys[key]), len(keys[key].ids)
+        found, known = unpack_all([rows[at].vector for at in own])
+        for at, vector in zip(own, found, strict=True):
+            if len(vector) != n:
+                raise InputError(
+                    f"run {rows[at].uid} has {len(vector)} problems, its key {n}; the ledger is damaged, "
+                    "make it again with: genbench ledger rebuild"
+                )
+        sums[own], counts[own] = np.asarray(found)[:, places], np.asarray(known)[:, places]
     return sums, counts
 
 
@@ -465,6 +483,22 @@ def recent(ledger: Ledger, track: str, nights: int = 60) -> TrackHistory:
         InputError: there is no such track.
     """
     return _history(ledger, track, tasks=None, last=nights, vectors=False)
+
+
+def with_epochs(ledger: Ledger, history: TrackHistory, last: int) -> TrackHistory:
+    """Return a history with its newest points only, whose series have the sums and counts of every problem.
+
+    The numbers of the series stay as they are.
+
+    Args:
+        last: the newest so many positions of points.
+    """
+    newest = sorted({point.position for point in history.points})[-last:]
+    since = newest[0] if newest else None
+    with ledger.read() as connection:
+        series = read_epochs(connection, history.track.name, history.series, since)
+    points = tuple(point for point in history.points if since is None or point.position >= since)
+    return replace(history, points=points, series=series)
 
 
 def task_series(ledger: Ledger, track: str, task: str) -> TaskSeries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from genbench.engines.vllm import environment
@@ -21,16 +21,7 @@ def doctor() -> Iterator[Check]:
     found = machine()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     yield Check("ok", "cpu", f"{found['cores']} cores, {memory:.0f} GiB of memory")
-    if found["gpus"]:
-        yield Check("ok", "gpu", "; ".join(found["gpus"]))
-    else:
-        yield Check(
-            "warning", "gpu", "nvidia-smi does not answer: vLLM runs on CPU, fit for tiny models and tests"
-        )
-    try:
-        yield Check("ok", "engine", " ".join(environment.distribution()))
-    except GenbenchError as error:
-        yield Check("warning", "engine", str(error))
+    yield from _engine(found["gpus"])
     yield Check(
         "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
@@ -45,6 +36,26 @@ def doctor() -> Iterator[Check]:
     yield Check("ok", "data mirror", mirror or "GENBENCH_DATA_DIR is not set: datasets come from the hub")
     free = shutil.disk_usage(Path.cwd()).free / 1e9
     yield Check("ok" if free > 5 else "warning", "disk", f"{free:,.1f} GB free here")
+
+
+def _engine(gpus: Sequence[str]) -> Iterator[Check]:
+    """Yield the GPUs and the installed vLLM. The CUDA build without a GPU is an error: nothing can draw."""
+    try:
+        name, version = environment.distribution()
+    except GenbenchError as error:
+        yield Check("ok", "gpu", "; ".join(gpus)) if gpus else Check("warning", "gpu", "no GPU answers")
+        yield Check("warning", "engine", str(error))
+        return
+    if gpus:
+        yield Check("ok", "gpu", "; ".join(gpus))
+    else:
+        ending = "" if environment.is_cuda_build() else ": vLLM runs on CPU, fit for tiny models and tests"
+        yield Check("warning", "gpu", f"nvidia-smi does not answer{ending}")
+    try:
+        environment.check_device()
+        yield Check("ok", "engine", f"{name} {version}")
+    except UnavailableError as error:
+        yield Check("error", "engine", str(error))
 
 
 def _sandbox() -> Check:

@@ -58,7 +58,7 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
         points: newest points of each task.
     """
     moved = {change.task for change in changes if change.state == "open"}
-    labels = {night.uid: night.label for night in history.points}
+    labels = _Labels({night.uid: night.label for night in history.points})
     found = []
     for series in history.series.values():
         since_last, rerun_z = _last_step(series)
@@ -87,9 +87,24 @@ def _last_step(series: TaskSeries) -> tuple[float | None, float | None]:
     return size, None if math.isnan(error) or error == 0 else size / error
 
 
-def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> TrendColumns:
+class _Labels:
+    """The labels of runs. Most tasks have the same runs, whose labels are looked up once."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._labels = labels
+        self._of: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def of(self, uids: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the label of each run. It is empty for a run that is not finished."""
+        if uids not in self._of:
+            self._of[uids] = tuple(self._labels.get(uid, "") for uid in uids)
+        return self._of[uids]
+
+
+def _columns(series: TaskSeries, labels: _Labels, points: int) -> TrendColumns:
     shown = slice(max(0, len(series.uids) - points), None)
     epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
+    uids = series.uids[shown]
 
     # One array of all columns: 300 tasks with 12 columns each are many small arrays.
     stacked = np.array([getattr(series, _FIELDS[name])[shown] for name in _FIELDS])
@@ -98,10 +113,10 @@ def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> Tren
         found = [[None if math.isnan(value) else value for value in column] for column in found]
     numbers: dict[str, Numbers] = dict(zip(_FIELDS, map(tuple, found), strict=True))
     return TrendColumns(
-        uid=tuple(series.uids[shown]),
-        label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
+        uid=uids,
+        label=labels.of(uids),
         position=tuple(series.positions[shown].tolist()),
-        epoch=tuple(epochs[key] for key in series.keys[shown]),
+        epoch=tuple(map(epochs.__getitem__, series.keys[shown])),
         **numbers,
     )
 

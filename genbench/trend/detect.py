@@ -9,19 +9,26 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from genbench.ledger.changes import BY_SEARCH, change_id, open_change, settle_change, withdraw_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history
+from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history, with_epochs
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
-from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import (
+    DetectedChange,
+    Direction,
+    NightTests,
+    join_epochs,
+    walk_changes,
+)
 from genbench.trend.rules import alarm_budget, alarm_tasks, watched_series
 
 
@@ -133,13 +140,17 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     budget = alarm_budget(outline)
     for gating, batch in _batches(outline):
         names = sorted({task for tasks in batch.values() for task in tasks})
-        history = track_history(ledger, track, tasks=names, last=needed)
+        chosen = {name: outline.series[name] for name in names}
+        history = with_epochs(ledger, replace(plain, series=chosen), needed)
         start = max(0, new - (len(plain.points) - len(history.points)))
         threshold = budget.threshold_of(gating=gating)
         for item in aligned_series(history, batch, gating=gating):
-            drops = _search(ledger, history, item, threshold, "drop", start=start, anew=not new)
+            values, groups = [part.values for part in item.parts], [part.groups for part in item.parts]
+            tests = NightTests(values, groups, threshold=threshold)
+            search = partial(_search, ledger, history, threshold=threshold, start=start, anew=not new)
+            drops = search(item, "drop", tests=tests)
             rest = _without_drops(item, drops)
-            _search(ledger, history, rest, threshold, "rise", start=start, anew=not new)
+            search(rest, "rise", tests=tests if rest.parts is item.parts else None)
     _withdraw_lost(ledger, plain)
     mark_searched(ledger, plain)
     return track_history(ledger, track, tasks=())
@@ -188,17 +199,19 @@ def _search(
     ledger: Ledger,
     history: TrackHistory,
     series: WatchedSeries,
-    threshold: float,
     direction: Direction,
     *,
+    threshold: float,
     start: int,
     anew: bool,
+    tests: NightTests | None,
 ) -> list[DetectedChange]:
     """Walk one series in one direction, and write what opened, recovered or is no longer found.
 
     Args:
         start: the first night to look at.
         anew: forget what earlier searches found, but for what people have said about it.
+        tests: tests of the values of the series, if they were made before.
 
     Returns:
         The changes of the series.
@@ -215,6 +228,7 @@ def _search(
         groups=[part.groups for part in series.parts],
         known=taken,
         start=start,
+        tests=None if level else tests,
     )
     by_id = {change_id(track, series.task, direction, history.points[one.found].uid): one for one in found}
     for name in known if anew else ():

@@ -11,6 +11,7 @@ from genbench.engines.devices import share
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.engines.vllm.loading import load_failure
 from genbench.errors import ConfigError, EngineDiedError
+from tests.table import each_row
 
 CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
 
@@ -99,12 +100,47 @@ def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
     assert "CUDA" not in text and "what may help" not in text and len(text) < 1000
 
 
-def test_settings_that_the_log_only_lists_give_no_advice(settings: VllmSettings) -> None:
-    settings.log.write_text(
-        "12:00:00 INFO EngineCore: config: trust_remote_code=False\nKeyError: 'lm_head'\n"
-    )
+PREFILL = "Chunked prefill is enabled with max_num_batched_tokens=8192."
+
+
+@each_row(
+    "told",
+    [
+        "12:00:00 INFO EngineCore: config: trust_remote_code=False",
+        f"2026-11-26 02:50:25,101 INFO MainProcess vllm.config.scheduler: {PREFILL}",
+        f"INFO 11-26 02:50:25 [scheduler.py:308] {PREFILL}",
+        f"(EngineCore pid=812) INFO 11-26 02:50:25 [scheduler.py:308] {PREFILL}",
+        f"\x1b[0;36m(EngineCore pid=812)\x1b[0;0m INFO 11-26 02:50:25 [scheduler.py:308] {PREFILL}",
+        f"(Worker_TP0 pid=9) WARNING 11-26 02:50:25 [scheduler.py:346] {PREFILL} exceeds max_num_seqs",
+        f"2026-11-26 02:50:25,101 INFO MainProcess vllm: settings:\n  trust_remote_code=False\n  {PREFILL}",
+    ],
+)
+def test_what_is_logged_as_information_gives_no_advice(told: str, settings: VllmSettings) -> None:
+    settings.log.write_text(f"{told}\nKeyError: 'lm_head'\n")
     failure = load_failure(RuntimeError(CORE), settings.log, settings.load_timeout_s)
     assert str(failure).startswith("the engine could not be started: 'lm_head'\nlast lines of")
+
+
+@each_row(
+    "logged",
+    [
+        "(EngineCore pid=812) ERROR 11-26 02:50:25 [core.py:1] torch.OutOfMemoryError: CUDA out of memory.",
+        "2026-11-26 02:50:25,101 ERROR MainProcess vllm: failed\ntorch.OutOfMemoryError: CUDA out of memory.",
+        "12:00:00 INFO EngineCore: loading\nTraceback (most recent call last):\n  File\nCUDA out of memory",
+    ],
+)
+def test_advice_comes_from_the_errors_of_the_log(logged: str, settings: VllmSettings) -> None:
+    settings.log.write_text(f"12:00:00 INFO EngineCore: {PREFILL}\n{logged}\nKeyError: 'x'\n")
+    text = str(load_failure(RuntimeError(CORE), settings.log, settings.load_timeout_s))
+    assert "what may help: lower engine.gpu_memory_utilization, engine.max_num_seqs" in text
+
+
+def test_the_cause_is_looked_at_before_the_rest_of_the_log(settings: VllmSettings) -> None:
+    settings.log.write_text(
+        "torch.OutOfMemoryError: CUDA out of memory.\nModuleNotFoundError: No module named 'x'\n"
+    )
+    text = str(load_failure(RuntimeError(CORE), settings.log, settings.load_timeout_s))
+    assert "what may help: a package is missing" in text
 
 
 def test_a_hung_load_names_its_limit(settings: VllmSettings) -> None:

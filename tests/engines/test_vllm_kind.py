@@ -114,6 +114,18 @@ def test_a_context_beyond_the_models_own_is_refused_unless_rope_is_scaled(tmp_pa
     assert found(tmp_path, scaled).context == own + 1
 
 
+def test_yarn_needs_the_longer_context_too_since_vllm_does_not_apply_its_factor(tmp_path: Path) -> None:
+    own = found(tmp_path).context
+    overrides: dict[str, object] = {"rope_parameters": {"rope_type": "yarn", "factor": 2.0}}
+    keys = {"max_model_len": 2 * own, "hf_overrides": overrides}
+    with pytest.raises(
+        SuiteMistake, match=f"add it to engine.hf_overrides: max_position_embeddings: {2 * own}"
+    ):
+        found(tmp_path, VllmConfig.model_validate(keys))
+    overrides["max_position_embeddings"] = 2 * own
+    assert found(tmp_path, VllmConfig.model_validate(keys)).context == 2 * own
+
+
 def test_a_checkpoint_without_a_context_needs_one(checkpoint: Path) -> None:
     config = json.loads((checkpoint / "config.json").read_text())
     (checkpoint / "config.json").write_text(

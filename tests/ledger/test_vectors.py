@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genbench.errors import InputError
-from genbench.ledger.vectors import Vector, pack, unpack
+from genbench.ledger.vectors import Vector, pack, unpack, unpack_all
 
 COUNTS = st.lists(st.integers(0, 70_000), max_size=40)
 
@@ -44,3 +44,29 @@ def test_a_problem_without_samples_has_no_mean() -> None:
 def test_damaged_bytes_are_an_error_with_the_remedy(data: bytes) -> None:
     with pytest.raises(InputError, match="genbench ledger rebuild"):
         unpack(data)
+
+
+@pytest.mark.parametrize("what", ["alike", "another count", "other counts", "fractions", "squares", "one"])
+def test_many_vectors_are_read_as_each_alone(what: str) -> None:
+    rng = np.random.default_rng(1)
+    vectors = [Vector(rng.integers(0, 5, 30).astype(np.float64), np.full(30, 4)) for _ in range(9)]
+    if what == "another count":
+        vectors[3] = Vector(vectors[3].sums, np.full(30, 6))
+    elif what == "other counts":
+        vectors[3] = Vector(vectors[3].sums, rng.integers(0, 5, 30))
+    elif what == "fractions":
+        vectors[3] = Vector(vectors[3].sums / 3, np.full(30, 4))
+    elif what == "squares":
+        vectors[3] = Vector(vectors[3].sums, np.full(30, 4), vectors[3].sums / 2)
+    blobs = [pack(vector) for vector in vectors[: 1 if what == "one" else None]]
+    sums, counts = unpack_all(blobs)
+    for blob, own_sums, own_counts in zip(blobs, sums, counts, strict=True):
+        alone = unpack(blob)
+        assert own_sums.tolist() == alone.sums.tolist() and own_counts.tolist() == alone.counts.tolist()
+
+
+def test_one_damaged_vector_among_many_is_an_error() -> None:
+    whole = pack(Vector(np.zeros(3), np.ones(3, dtype=np.int64)))
+    for damaged in (b"", whole[:-3], b"\x00" * 9):
+        with pytest.raises(InputError, match="the ledger has a damaged row"):
+            unpack_all([whole, damaged])

@@ -18,7 +18,7 @@ from genbench.ledger.changes import annotate
 from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
-from genbench.queue.jobs import list_jobs
+from genbench.queue.jobs import cancel_job, list_jobs, retry_job
 from genbench.service.app import make_app
 from genbench.service.context import Service, suites_in
 from genbench.service.tokens import add_token
@@ -132,6 +132,36 @@ def test_without_javascript_everything_is_there_by_keyboard_alone(browser: Any, 
         shows(browser, "main", "State: explained")
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_charts_say_their_values_zoom_and_open_runs(browser: Any, site: Site) -> None:
+    browser.get(site.url + "/tracks/nightly/series/gpqa")
+    waiting = WebDriverWait(browser, 60)
+    waiting.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".zoomed .scatterlayer .point"))
+    assert browser.find_elements(By.CSS_SELECTOR, "svg.trend") == []
+    said = browser.execute_script("return document.querySelector('.zoomed').data.map(own => own.text || [])")
+    assert any(text.startswith("2024-10-04: ") for own in said for text in own)
+    before = browser.execute_script("return document.querySelector('.zoomed').layout.xaxis.range")
+    browser.find_element(By.CSS_SELECTOR, ".modebar-btn[data-attr=zoom][data-val=in]").click()
+    changed = "return JSON.stringify(document.querySelector('.zoomed').layout.xaxis.range) !== arguments[0]"
+    waiting.until(lambda driver: driver.execute_script(changed, json.dumps(before, separators=(",", ":"))))
+    assert violations(browser) == []
+    browser.execute_script(
+        "document.querySelector('.zoomed').emit('plotly_click', {points: [{customdata: arguments[0]}]})",
+        site.pages[-1].rpartition("/")[2],
+    )
+    waiting.until(lambda driver: "/runs/" in driver.current_url)
+
+
+def test_the_page_of_a_job_renews_itself(browser: Any, site: Site) -> None:
+    browser.get(site.url + "/jobs/1")
+    shows(browser, "h1", "Job 1: queued")
+    cancel_job(site.service.queue, 1, by="ada")
+    try:
+        shows(browser, "h1", "Job 1: cancelled")
+        assert browser.find_element(By.ID, "live").get_attribute("data-state") == "over"
+    finally:
+        retry_job(site.service.queue, 1, by="ada")
 
 
 def shows(driver: Any, tag: str, wanted: str) -> None:

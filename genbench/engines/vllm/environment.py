@@ -8,12 +8,13 @@ import logging.config
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from genbench.engines import devices
 from genbench.errors import UnavailableError
 from genbench.safetext.redaction import hidden_message
 
@@ -49,6 +50,43 @@ def distribution() -> tuple[str, str]:
         "vLLM is not installed: install genbench with the extra 'gpu' (CUDA) or 'cpu', as in "
         "`pip install 'genbench[gpu]'`; ready responses need no engine (`--responses FILE`)"
     )
+
+
+_OTHER_BUILDS = ("cpu", "rocm", "xpu", "tpu")
+"""Labels of versions for other devices, as in 0.32.0+cpu. Those for CUDA have none, or one like +cu129."""
+
+
+def is_cuda_build() -> bool:
+    """Return whether the installed vLLM is the build for NVIDIA GPUs, by the labels of it and of its torch.
+
+    Raises:
+        UnavailableError: vLLM is not installed.
+    """
+    name, own = distribution()
+    labels = [own]
+    with suppress(PackageNotFoundError):
+        labels.append(version("torch"))
+    return name == "vllm" and not any(
+        build in label.partition("+")[2] for label in labels for build in _OTHER_BUILDS
+    )
+
+
+def check_device() -> None:
+    """Check that vLLM has a device to compute on. Nothing is imported for that.
+
+    Raises:
+        UnavailableError: the CUDA build is installed, and no GPU answers.
+    """
+    if not is_cuda_build():
+        return
+    reason = devices.why_none()
+    if reason is not None:
+        raise UnavailableError(
+            f"{' '.join(distribution())} is vLLM's CUDA build, and no GPU answers: {reason}; install the "
+            "NVIDIA driver, or start the container with its GPUs (docker run --gpus all; Kubernetes: a limit "
+            "for nvidia.com/gpu); to draw on the CPU, install the extra 'cpu' into a new environment "
+            "(`pip install 'genbench[cpu]'`)"
+        )
 
 
 def engine_argument_names() -> frozenset[str]:

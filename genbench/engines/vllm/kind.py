@@ -461,7 +461,7 @@ class VllmKind(EngineKind):
         """Return name and version of the installed vLLM.
 
         Raises:
-            UnavailableError: it is not installed.
+            UnavailableError: it is not installed, or is the CUDA build and no GPU answers.
             SuiteMistake: a key under `engine:` is none of its arguments, or is set by genbench.
         """
         name, version = environment.distribution()
@@ -477,6 +477,7 @@ class VllmKind(EngineKind):
             raise ConfigError(
                 f"{name} {version} is a build for AMD GPUs; genbench works with NVIDIA GPUs and CPUs"
             )
+        environment.check_device()
         self._config.check_batch_invariance(name)
         return f"{name} {version}"
 
@@ -649,7 +650,28 @@ def _context(config: VllmConfig, checkpoint: Checkpoint) -> int:
             f"engine.max_model_len is {wanted}, but {checkpoint.path} has a context of {own} tokens; "
             f"set it to {own} at most (--set engine.max_model_len={own}), or leave it out"
         )
+    if wanted is not None and own is not None and wanted > own and _has_factor_unused(config.extra, wanted):
+        raise SuiteMistake(
+            ("engine", "hf_overrides"),
+            f"engine.max_model_len is {wanted}, and vLLM takes the context of a model with YaRN from "
+            "max_position_embeddings, without the factor; add it to engine.hf_overrides: "
+            f"max_position_embeddings: {wanted}",
+        )
     return wanted or own or 0
+
+
+_SCALED_ALREADY = frozenset({"su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling"})
+"""Kinds of scaling whose factor vLLM (0.32) does not apply to max_position_embeddings."""
+
+
+def _has_factor_unused(extra: Mapping[str, Any], wanted: int) -> bool:
+    """Return whether a block stretches positions in such a way and leaves vLLM's context below `wanted`."""
+    overrides = extra.get("hf_overrides")
+    scaling = overrides.get("rope_parameters") if isinstance(overrides, Mapping) else None
+    if not isinstance(overrides, Mapping) or not isinstance(scaling, Mapping):
+        return False
+    stated = overrides.get("max_position_embeddings", 0)
+    return _rope_type(scaling) in _SCALED_ALREADY and isinstance(stated, int) and stated < wanted
 
 
 def _scales_rope(extra: Mapping[str, Any]) -> bool:

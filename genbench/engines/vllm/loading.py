@@ -143,7 +143,11 @@ _ADVICE: Mapping[str, str] = {
     "can't allocate memory": "lower engine.max_num_seqs or engine.max_model_len, or free memory",
     "divisible by tensor parallel": "set engine.tensor_parallel_size to a divisor of the attention heads",
     "world size": "lower engine.tensor_parallel_size, engine.pipeline_parallel_size or engine.replicas",
-    "max_num_batched_tokens": "raise engine.max_num_batched_tokens to at least engine.max_model_len",
+    "smaller than max_model_len": "raise engine.max_num_batched_tokens to at least engine.max_model_len",
+    "must be greater than or equal to max_num_seqs": "raise engine.max_num_batched_tokens to at least "
+    "engine.max_num_seqs",
+    "device string must not be empty": "no device answers that this build of vLLM computes on: see "
+    "`genbench doctor`",
     "trust_remote_code": "read the model's own code, then set models.<name>.trust_remote_code: true",
     "not supported for now": "the installed vLLM does not know this architecture: install a newer one",
     "cannot open shared object file": "a library is missing or of another CUDA version: install the extra "
@@ -158,7 +162,12 @@ _REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
 _CAUSE_CHARS = 600
 _NO_WORDS = re.compile(r"Failed core proc\(s\): \{(?:[^}]*: -9)?\}")
 """The exit code of a killed engine, or none: vLLM 0.32 often asks for it a moment too early."""
-_INFO = " INFO "
+_RECORD = re.compile(
+    r"^\s*\|? ?(?:\x1b\[[\d;]*m)*(?:\(\w[^)]*\) ?)?(?:\x1b\[[\d;]*m)*\s*(?:[\d:.,T-]+ )*(?P<level>[A-Z]+):? "
+)
+"""The begin of a record in genbench's form (time, level) and in vLLM's (process, level, time)."""
+_TOLD = frozenset({"DEBUG", "INFO", "WARNING"})
+_LEVELS = _TOLD | {"ERROR", "CRITICAL"}
 
 
 def load_failure(error: Exception, log: Path, limit_s: float, log_start: int = 0) -> EngineError:
@@ -183,12 +192,33 @@ def load_failure(error: Exception, log: Path, limit_s: float, log_start: int = 0
             "the engine was killed while it loaded, by the kernel if the machine has too little memory "
             f"(`dmesg` tells)\n{last}"
         )
-    # The engine's configuration, which is logged as information, names every setting.
-    told = "\n".join(line for line in tail.splitlines() if _INFO not in line)
-    text = f"{cause}\n{error}\n{told}".lower()
-    advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
+    advice = next(filter(None, map(_advice, (cause or "", str(error), _errors(tail)))), None)
     hint = f"\nwhat may help: {advice}" if advice else ""
     return EngineError(f"the engine could not be started: {cause or str(error)[:_CAUSE_CHARS]}{hint}\n{last}")
+
+
+def _advice(text: str) -> str | None:
+    """Return what helps against an error, or None if it has no sign of that."""
+    lower = text.lower()
+    return next((advice for sign, advice in _ADVICE.items() if sign in lower), None)
+
+
+def _errors(tail: str) -> str:
+    """Return the lines of a log that tell of errors: records of that level, and what has no level.
+
+    What is logged as information or as a warning names settings that are not to blame, and so do its further
+    lines. A traceback that was printed has no level, and ends such a record.
+    """
+    found, is_told = [], False
+    for line in tail.splitlines():
+        record = _RECORD.match(line)
+        if record is not None and record["level"] in _LEVELS:
+            is_told = record["level"] in _TOLD
+        elif _CAUSE.match(line) or "Traceback (most recent call last)" in line:
+            is_told = False
+        if not is_told:
+            found.append(line)
+    return "\n".join(found)
 
 
 def _cause(said: str, tail: str) -> str | None:

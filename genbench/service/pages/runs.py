@@ -16,7 +16,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import select
 
-from genbench.errors import InputError
+from genbench.errors import InputError, nearest
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.listing import ListedRun
@@ -402,8 +402,11 @@ def _side(run: ListedRun, task: str, problem: str) -> Side:
     folder = folder_of(run)
     if folder is None:
         return Side(run, [], [], "The folder of this run is not here. Its scores are in the ledger.")
+    known = StoredRun(folder).manifest.tasks
+    if task not in known:
+        raise NotFoundError(f"run {run.uid} has no task '{task[:50]}'{nearest(task, known)}")
     with refused_as(NotFoundError):
-        if (folder / task / "completions.jsonl").is_file() and task in StoredRun(folder).manifest.tasks:
+        if (folder / task / "completions.jsonl").is_file():
             return Side(run, sample_rows(folder, task, problem), [], "")
         if not (folder / task / "verdicts.jsonl").is_file():
             return Side(run, [], [], "The samples of this run are not kept. Its scores are in the ledger.")

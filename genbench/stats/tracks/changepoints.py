@@ -100,14 +100,18 @@ class TaskNights:
         """The number of independent clusters of problems."""
         return len(self._sizes)
 
-    def tests(self, lows: Ints, splits: Ints, ends: Ints) -> SplitTests:
+    def tests(self, lows: Ints, splits: Ints, ends: Ints, *, least: float = 0.0) -> SplitTests:
         """Test nights [split, end) against nights [low, split), one test for each triple.
 
         Problems without a value on one side of a split are left out of it.
+
+        Args:
+            least: see `split_tests`.
         """
         moved = self._means(splits, ends)
         moved -= self._means(lows, splits)
-        return self._whole_tests(moved) if self._counts is None else self._ragged_tests(moved)
+        found = self._whole_tests(moved) if self._counts is None else self._ragged_tests(moved)
+        return split_tests(*found, least=least)
 
     def _means(self, lows: Ints, ends: Ints) -> Floats:
         """Return the mean of each problem over nights [low, end), (splits, problems), NaN if it has none."""
@@ -119,18 +123,18 @@ class TaskNights:
         counts = np.rint(self._counts[ends] - self._counts[lows])
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
-    def _whole_tests(self, moved: Floats) -> SplitTests:
-        """Return the tests of differences (splits, problems) without gaps."""
+    def _whole_tests(self, moved: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return what tests of differences (splits, problems) without gaps are made of, see `split_tests`."""
         n, g = self.problems, self.clusters
         means = moved.mean(axis=1) if n >= MIN_PROBLEMS else np.full(len(moved), np.nan)
         totals = moved if self._single else np.add.reduceat(moved, self._starts, axis=1)
         totals -= means[:, None] * (1.0 if self._single else self._sizes)
         squares = np.einsum("ij,ij->i", totals, totals)
         errors = np.sqrt(squares * (g / max(1, g - 1))) / n
-        return split_tests(means, errors, np.full(len(means), g - 1.0), np.full(len(means), float(g)))
+        return means, errors, np.full(len(means), g - 1.0), np.full(len(means), float(g))
 
-    def _ragged_tests(self, moved: Floats) -> SplitTests:
-        """Return the tests of differences in which some problems are missing (NaN)."""
+    def _ragged_tests(self, moved: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the same of differences in which some problems are missing (NaN)."""
         known = ~np.isnan(moved)
         n = known.sum(axis=1)
         means = np.where(known, moved, 0.0).sum(axis=1) / np.maximum(n, 1)
@@ -139,30 +143,43 @@ class TaskNights:
         squares = np.einsum("ij,ij->i", residuals, residuals)
         errors = np.sqrt(squares * (g / np.maximum(1, g - 1))) / np.maximum(n, 1)
         means = np.where(n >= MIN_PROBLEMS, means, np.nan)
-        return split_tests(means, errors, g - 1.0, g.astype(np.float64))
+        return means, errors, g - 1.0, g.astype(np.float64)
 
 
-def split_tests(differences: Floats, errors: Floats, dof: Floats, clusters: Floats) -> SplitTests:
+def split_tests(
+    differences: Floats, errors: Floats, dof: Floats, clusters: Floats, *, least: float = 0.0
+) -> SplitTests:
     """Return tests with their z values. One cluster, or a NaN difference, cannot be tested.
 
     Without any spread, a difference of all clusters has the p value of the sign-flip test, 2^-clusters.
+
+    Args:
+        least: a z whose size is below this need not be exact. It is t then, which is below this as well. Most
+            of the time is that of the distribution function of t.
     """
     usable = ~np.isnan(differences) & (dof >= 1)
     spread = usable & (errors > _ROUNDING)
     ratio = np.where(spread, differences / np.where(spread, errors, 1.0), 0.0)
-    tail = stdtr(np.where(spread, dof, 1.0), -np.abs(ratio))
+    far = spread & (np.abs(ratio) >= least)
     moved = usable & ~spread & (np.abs(differences) > _ROUNDING)
-    tail = np.where(moved, np.exp2(-np.minimum(clusters, 1000.0)), tail)
-    size = -ndtri(np.maximum(tail, 1e-300))
-    z = np.where(usable, np.where(spread | moved, np.sign(differences) * size, 0.0), np.nan)
+    tail = np.empty(len(ratio))
+    tail[far] = stdtr(dof[far], -np.abs(ratio[far]))
+    tail[moved] = np.exp2(-np.minimum(clusters[moved], 1000.0))
+    exact = far | moved
+    z = np.where(usable, ratio, np.nan)
+    z[exact] = np.sign(differences[exact]) * -ndtri(np.maximum(tail[exact], 1e-300))
     return SplitTests(differences, np.where(usable, errors, np.nan), dof, z)
 
 
-def pooled_tests(tests: Sequence[SplitTests]) -> SplitTests:
+def pooled_tests(tests: Sequence[SplitTests], least: float = 0.0) -> SplitTests:
     """Pool the tests of the same splits over tasks, by inverse variance.
 
     Weights are estimated, so the variance is raised as Meier (1953) says, and the degrees of freedom are
     Satterthwaite's. Tasks that cannot be tested, or whose problems all moved alike, take no part in a split.
+    The z values of the tasks are not read.
+
+    Args:
+        least: see `split_tests`.
     """
     differences = np.array([test.differences for test in tests])
     errors = np.array([test.errors for test in tests])
@@ -177,7 +194,8 @@ def pooled_tests(tests: Sequence[SplitTests]) -> SplitTests:
     inflation = 1 + 4 * (share * (1 - share) / spare).sum(axis=0)
     error = np.sqrt(inflation / np.where(known, total, 1.0))
     joined = 1 / np.where(known, (share**2 / spare).sum(axis=0), 1.0)
-    return split_tests(mean, np.where(known, error, np.nan), joined, np.full(len(mean), 1000.0))
+    thousand = np.full(len(mean), 1000.0)
+    return split_tests(mean, np.where(known, error, np.nan), joined, thousand, least=least)
 
 
 def _clusters(problems: int, groups: Sequence[str | None] | None) -> tuple[Floats, Ints | None]:

@@ -55,6 +55,83 @@ class DetectedChange:
     closed: int | None = None
 
 
+class NightTests:
+    """Tests over the nights of one series that have values, made when they are first asked for.
+
+    The walks for drops and for rises over the same values share them.
+
+    Args:
+        values: problem means of each task of the series, (nights, problems), see `TaskNights`. Several tasks
+            are pooled.
+        groups: the cluster of each problem, by task.
+        nights: only these nights. None means all that have a value.
+        threshold: the z value that opens a change. Smaller ones of the windows are not exact.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[Floats],
+        groups: Sequence[Sequence[str | None] | None] | None = None,
+        nights: Sequence[int] | None = None,
+        threshold: float = 0.0,
+    ) -> None:
+        self.values, self.groups = values, groups or [None] * len(values)
+        self._threshold = threshold
+        if nights is None:
+            usable = ~np.isnan(values[0]).all(axis=1)
+            for own in values[1:]:
+                usable |= ~np.isnan(own).all(axis=1)
+            nights = np.flatnonzero(usable).tolist()
+        self.nights = tuple(nights)
+        rows = np.array(nights, dtype=np.int64)
+        self._tasks = [
+            TaskNights(own if len(rows) == len(own) else own[rows], clusters)
+            for own, clusters in zip(values, self.groups, strict=True)
+        ]
+        self._windows: dict[int, Floats] = {}
+        self._most: dict[int, tuple[float, float]] = {}
+
+    def of(self, nights: Sequence[int]) -> NightTests:
+        """Return tests of the same values over these nights only."""
+        return NightTests(self.values, self.groups, nights, self._threshold)
+
+    def tests(self, splits: Ints, ends: Ints, oldest: int = 0, *, least: float = 0.0) -> SplitTests:
+        """Test the nights from each split to its end against up to HISTORY nights before it.
+
+        Args:
+            least: a z whose size is below this need not be exact.
+        """
+        lows = np.maximum(splits - HISTORY, oldest)
+        if len(self._tasks) == 1:
+            return self._tasks[0].tests(lows, splits, ends, least=least)
+        return pooled_tests([task.tests(lows, splits, ends, least=np.inf) for task in self._tasks], least)
+
+    def windows(self, place: int) -> Floats:
+        """Return z of each window that ends with a night, (windows,). NaN cannot be tested."""
+        if place not in self._windows:
+            self._look_ahead(place)
+        return self._windows[place]
+
+    def most(self, place: int, sign: float) -> float:
+        """Return the largest z of the windows in one direction. Minus infinity if none can be tested."""
+        if place not in self._most:
+            self._look_ahead(place)
+        return self._most[place][sign > 0]
+
+    def _look_ahead(self, place: int) -> None:
+        """Test _AHEAD nights at a time: one call for many splits costs far less than many calls."""
+        ends = np.arange(place + 1, min(place + _AHEAD, len(self.nights)) + 1)
+        splits = ends[:, None] - np.array(WINDOWS)
+        usable = splits >= MIN_HISTORY
+        z = np.full(splits.shape, np.nan)
+        own = np.broadcast_to(ends[:, None], splits.shape)[usable]
+        z[usable] = self.tests(splits[usable], own, least=self._threshold).z
+        drops = np.where(np.isnan(z), -np.inf, -z).max(axis=1).tolist()
+        rises = np.where(np.isnan(z), -np.inf, z).max(axis=1).tolist()
+        for row, pair in enumerate(zip(drops, rises, strict=True)):
+            self._windows[place + row], self._most[place + row] = z[row], pair
+
+
 def walk_changes(
     values: Sequence[Floats],
     *,
@@ -63,6 +140,7 @@ def walk_changes(
     groups: Sequence[Sequence[str | None] | None] | None = None,
     known: Sequence[DetectedChange] = (),
     start: int = 0,
+    tests: NightTests | None = None,
 ) -> list[DetectedChange]:
     """Return the changes of one series, in the order in which they were found.
 
@@ -81,25 +159,19 @@ def walk_changes(
             and closed on their night `closed`. None is opened in their place between their night
             `last_before` and `found`, as nights that came later might ask for.
         start: the first night to look at. Earlier nights open and close nothing but what is known.
+        tests: tests of these values and groups that another walk has made.
     """
-    walk = _Walk(values, threshold, direction, groups, known)
-    nights = np.flatnonzero(~np.isnan(np.concatenate(list(values), axis=1)).all(axis=1))
-    return walk.run([int(night) for night in nights], start)
+    made = tests or NightTests(values, groups, threshold=threshold)
+    return _Walk(made, threshold, direction, known).run(start)
 
 
 class _Walk:
     """The state of a walk between two nights: usable nights, earliest new split, open and closed changes."""
 
     def __init__(
-        self,
-        values: Sequence[Floats],
-        threshold: float,
-        direction: Direction,
-        groups: Sequence[Sequence[str | None] | None] | None,
-        known: Sequence[DetectedChange],
+        self, tests: NightTests, threshold: float, direction: Direction, known: Sequence[DetectedChange]
     ) -> None:
-        self._values = values
-        self._groups = groups or [None] * len(values)
+        self._tests = tests
         self._threshold = threshold
         self._direction: Direction = direction
         self._sign = -1.0 if direction == "drop" else 1.0
@@ -108,13 +180,10 @@ class _Walk:
         self._earliest = 0
         self._open: DetectedChange | None = None
         self._closed: list[DetectedChange] = []
-        self._tasks: list[TaskNights] = []
-        self._rows = 0
-        self._ahead: tuple[int, Floats] = (0, np.zeros((0, len(WINDOWS))))
 
-    def run(self, nights: Sequence[int], start: int) -> list[DetectedChange]:
+    def run(self, start: int) -> list[DetectedChange]:
         """Walk over the nights, and return all changes."""
-        self._prepare(nights)
+        nights = self._tests.nights
         for place, night in enumerate(nights):
             self._usable.append(night)
             closed = len(self._closed)
@@ -125,58 +194,32 @@ class _Walk:
             elif night >= start and not self._is_before_known(night):
                 self._open = self._opening(night)
             if len(self._closed) > closed:
-                self._prepare([*self._usable, *nights[place + 1 :]])
+                self._tests = self._tests.of([*self._usable, *nights[place + 1 :]])
         opened = [] if self._open is None else [self._open]
         return sorted([*self._closed, *opened], key=lambda change: change.found)
 
     def _known_between(self, before: int, night: int) -> DetectedChange | None:
         """Return the known change that was found after `before` and up to a night, which may lack values."""
+        if not self._known:
+            return None
         return next((change for found, change in self._known.items() if before < found <= night), None)
 
     def _is_before_known(self, night: int) -> bool:
         """Return whether a known change has begun by a night, or may have, and is found after it."""
         return any(change.last_before < night < found for found, change in self._known.items())
 
-    def _prepare(self, nights: Sequence[int]) -> None:
-        """Prepare tests over these nights. Their places are those of the usable nights."""
-        rows = np.array(nights, dtype=np.int64)
-        self._tasks = [
-            TaskNights(values[rows], groups)
-            for values, groups in zip(self._values, self._groups, strict=True)
-        ]
-        self._rows = len(rows)
-        self._ahead = (0, np.zeros((0, len(WINDOWS))))
-
-    def _windows_tonight(self) -> Floats:
-        """Return the evidence of each window tonight, (windows,), minus infinity if it cannot be tested.
-
-        Nights are tested AHEAD at a time: one call for many splits costs far less than many calls.
-        """
-        place = len(self._usable) - 1
-        first, evidence = self._ahead
-        if not first <= place < first + len(evidence):
-            ends = np.arange(place + 1, min(place + _AHEAD, self._rows) + 1)
-            splits = ends[:, None] - np.array(WINDOWS)
-            usable = splits >= MIN_HISTORY
-            evidence = np.full(splits.shape, -np.inf)
-            evidence[usable] = self._evidence(
-                self._tests(splits[usable], np.broadcast_to(ends[:, None], splits.shape)[usable])
-            )
-            first = place
-            self._ahead = (first, evidence)
-        return np.asarray(evidence[place - first])
-
     def _opening(self, night: int) -> DetectedChange | None:
         """Return the change that tonight's evidence opens, if any."""
-        tonight = self._windows_tonight()
-        if tonight.max() < self._threshold:
+        place = len(self._usable) - 1
+        if self._tests.most(place, self._sign) < self._threshold:
             return None
+        tonight = self._evidence(self._tests.windows(place))
         fresh = len(self._usable) - self._splits(WINDOWS)
         if tonight[np.isin(WINDOWS, fresh)].max(initial=-np.inf) < self._threshold:
             return None
         splits = self._splits(range(1, max(WINDOWS) + 1))
         tests = self._test(splits)
-        evidence = self._evidence(tests)
+        evidence = self._evidence(tests.z)
         best = int(np.argmax(evidence))
         behind = np.where(evidence > 0, evidence[best] ** 2 - evidence**2, np.inf)
         at = self._least_squares(splits, tests, behind <= PLACE_MARGIN)
@@ -215,16 +258,11 @@ class _Walk:
 
     def _test(self, splits: Ints, oldest: int = 0) -> SplitTests:
         """Test the usable nights from each split on against up to HISTORY nights before it."""
-        return self._tests(splits, np.full(len(splits), len(self._usable)), oldest)
+        return self._tests.tests(splits, np.full(len(splits), len(self._usable)), oldest)
 
-    def _tests(self, splits: Ints, ends: Ints, oldest: int = 0) -> SplitTests:
-        lows = np.maximum(splits - HISTORY, oldest)
-        tests = [task.tests(lows, splits, ends) for task in self._tasks]
-        return tests[0] if len(tests) == 1 else pooled_tests(tests)
-
-    def _evidence(self, tests: SplitTests) -> Floats:
+    def _evidence(self, z: Floats) -> Floats:
         """Return z in the direction of the walk, and minus infinity if a split cannot be tested."""
-        return np.asarray(np.nan_to_num(self._sign * tests.z, nan=-np.inf))
+        return np.asarray(np.nan_to_num(self._sign * z, nan=-np.inf))
 
     def _look_at_open(self, change: DetectedChange, night: int, *, replay: bool) -> None:
         """Close the open change if it is settled, mended or no longer supported."""

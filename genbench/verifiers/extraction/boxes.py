@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from genbench.verifiers.language.announcements import CONNECTIVES, alternation
@@ -12,7 +13,7 @@ _BOXES, _BOX_CHARS, _GAP = 64, 10_000, 60
 Without these bounds a text of nothing but open boxes takes quadratic time."""
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
-_BEGIN_OF_BOX = re.compile(r"<\|begin_of_box\|>(.*?)<\|end_of_box\|>", re.DOTALL)
+_BEGIN, _END = "<|begin_of_box|>", "<|end_of_box|>"
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _UNBRACED = re.compile(r"[^\s$\\{}.,]+")
 _AND_OR = rf"(?:{alternation(CONNECTIVES)})"
@@ -63,7 +64,7 @@ def _is_joint(gap: str) -> bool:
 
 def boxes(text: str) -> list[tuple[int, int, int, int]]:
     """Return (start, end, content start, content end) of the last outermost boxes, in order."""
-    found = [(m.start(), m.end(), m.start(1), m.end(1)) for m in _BEGIN_OF_BOX.finditer(text) if m[1].strip()]
+    found = list(_marked(text)) if "<|end_of_box|>" in text else []
     done = 0
     for match in list(_BOX.finditer(text))[-_BOXES:]:
         if match.start() < done:
@@ -73,6 +74,15 @@ def boxes(text: str) -> list[tuple[int, int, int, int]]:
             done = span[2]
             found.append((match.start(), span[2], span[0], span[1]))
     return sorted(found)
+
+
+def _marked(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the boxes between marks. One pattern would search the whole text for each opening mark."""
+    at = 0
+    while (start := text.find(_BEGIN, at)) >= 0 and (end := text.find(_END, start)) >= 0:
+        at = end + len(_END)
+        if text[start + len(_BEGIN) : end].strip():
+            yield start, at, start + len(_BEGIN), end
 
 
 def _braced(text: str, start: int) -> tuple[int, int, int] | None:

@@ -10,7 +10,13 @@ from genbench.verifiers.extraction.boxes import Boxed, last_boxed
 from genbench.verifiers.extraction.json_answers import json_answer
 from genbench.verifiers.extraction.statements import Value, last_value, read_statement, reads_as_mathematics
 from genbench.verifiers.language.announcements import announcement
-from genbench.verifiers.language.commitment import doubts_value, is_denied, is_doubted
+from genbench.verifiers.language.commitment import (
+    doubts_value,
+    is_denied,
+    is_doubted,
+    later_role,
+    read_claim,
+)
 from genbench.verifiers.language.hedging import Withheld, withheld_after
 from genbench.verifiers.language.retraction import (
     correction_start,
@@ -38,8 +44,14 @@ _CLOSERS = re.compile(
     r"(?<!\s)\s*+I hope (?:it|this) is correct.*$|</answer>.*$|<\|[^|>]*\|>.*$", re.DOTALL | re.IGNORECASE
 )
 """What follows an answer. Blanks are read from the first one only, so that many of them take linear time."""
+_NO_SOLUTION = re.compile(
+    r"(?:there (?:is|are|exists?)|has|have|thus|hence|therefore|so),? no (?:real )?(?:solutions?|roots?)\W*$",
+    re.IGNORECASE,
+)
+"""What a text without a value ends with if it says that the set of solutions is empty."""
 _FACTORIAL = re.compile(r"\d{1,5}!")
 """A factorial only if it is the whole text: in a sentence the sign is an exclamation mark."""
+_VALUE = re.compile(r"[^\s.,;!?]+(?:[.,]\d+)*")
 _MATHEMATICS = re.compile(r"[\d\\√π∞]|^[A-Za-z]$")
 
 
@@ -72,7 +84,9 @@ def final_answer(text: str, *, guess: bool = True) -> Stated | None:
     if bare and len(bare) <= _BARE and reads_as_mathematics(bare):
         return _bare(bare)
     last = last_value(_CLOSERS.sub("", tail)) if guess else None
-    return None if last is None else _revised(tail, Stated(last.text, "last", last.withheld))
+    if last is None:
+        return Stated("\\emptyset", "last") if guess and _NO_SOLUTION.search(tail[-_STATEMENT:]) else None
+    return _revised(tail, Stated(last.text, "last", last.withheld))
 
 
 def _after_box(text: str, boxed: Boxed) -> Stated:
@@ -90,27 +104,37 @@ def _after_box(text: str, boxed: Boxed) -> Stated:
         value = _mathematical(read_statement(_cleaned(after[start : start + _STATEMENT])))
         if value is not None:
             return Stated(value.text, "stated", value.withheld)
-    return _corrected(after, stated)
+    return _corrected(after, stated, after)
 
 
-def _corrected(after: str, stated: Stated) -> Stated:
+def _corrected(after: str, stated: Stated, rest: str) -> Stated:
     """Return a statement, or the value that a correction after it puts in its place.
 
     Args:
         after: what follows the announcement or the box. It may begin with the statement itself.
+        rest: what follows the statement.
     """
-    rest = after.partition(stated.text)[2] or after
-    withdrawn = Stated(stated.text, stated.how, "retracted") if is_withdrawn(rest) else stated
-    start = correction_start(after)
+    taken_back = is_withdrawn(rest) or later_role(rest, stated.text) == "rejected"
+    withdrawn = Stated(stated.text, stated.how, "retracted") if taken_back else stated
+    # "The answer is not 14. It is 15." needs no "wait" before its correction.
+    start = 0 if stated.withheld == "negated" else correction_start(after)
     if start is None:
         return withdrawn
     doubt = after[start:]
     begins = {*replacements(doubt), *(match.end() for match in _ANNOUNCED.finditer(doubt))}
     for begin in sorted(begins, reverse=True):
         value = _mathematical(read_statement(_cleaned(doubt[begin : begin + _STATEMENT])))
-        if value is not None and value.withheld is None:
+        if value is not None and value.withheld is None and not _is_rejected(doubt, begin):
             return Stated(value.text, "stated")
     return withdrawn
+
+
+def _is_rejected(text: str, at: int) -> bool:
+    """Return whether the clause of the value that begins at `at` denies or supposes it: "it is not 6"."""
+    before = re.split(r"[.!?\n](?=\s)", text[:at])[-1]
+    found = _VALUE.match(text, at)
+    claim = read_claim(before[-_BEFORE:], text[found.end() if found else at :][:_BEFORE], announced=True)
+    return claim.role in ("rejected", "hypothetical", "alternative")
 
 
 def _mathematical(value: Value | None) -> Value | None:
@@ -130,7 +154,9 @@ def _last_announced(text: str) -> Stated | None:
         elif doubted is not None and doubted.text == value.text:
             return doubted
         else:
-            return _corrected(text[match.end() :][:_AFTER], Stated(value.text, "stated", value.withheld))
+            after = text[match.end() :][:_AFTER]
+            rest = after.partition(value.text)[2] or after
+            return _corrected(after, Stated(value.text, "stated", value.withheld), rest)
     return doubted
 
 

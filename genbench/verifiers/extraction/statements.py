@@ -21,11 +21,13 @@ from genbench.verifiers.language.hedging import (
 )
 from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.inline_math import InlineMath, find_inline_math
+from genbench.verifiers.notation.number_words import is_stated_in_phrase, numerals_in_sentence
 
 _REPEATED = 20
 """A text that ends in one value this often in a row is a loop, not an answer."""
 _SPAN = re.compile(
-    r"(?<!\\)\$\$(?P<dd>.{1,2000}?)(?<!\\)\$\$|\\\[(?P<br>.{1,2000}?)\\\]|\\\((?P<pa>.{1,2000}?)\\\)"
+    r"(?<!\\)\$\$(?P<dd>.{1,2000}?)(?<!\\)\$\$"
+    r"|\\\[(?P<br>(?:[^\\]|\\(?!\[)){1,2000}?)\\\]|\\\((?P<pa>(?:[^\\]|\\(?!\()){1,2000}?)\\\)"
     r"|(?<![\\\d])\$(?P<d>(?:\\\$|[^$\n]){1,2000}?)(?<!\\)\$",
     re.DOTALL,
 )
@@ -56,6 +58,8 @@ _LISTED_AFTER = re.compile(r"(?:\bis|\bare|\bequals?|\bbe|[:=是为])\s*$", re.I
 _BOLD = re.compile(r"(?<![0-9)\]}])(?<!(?<![A-Za-z])[A-Za-z])\*\*([^*]+)\*\*")
 """Bold text, but not the powers of ``x**2 + y**2``."""
 _PERCENT = re.compile(r"\s*(?:\\?%|percent\b|pct\b)")
+_STATEMENT_CHARS, _TAIL = 2_000, 20_000
+"""Characters of a statement, and characters from the end of a text, in which a value is looked for."""
 _LINES = 40
 """Lines from the end in which a value is looked for."""
 _WORDS = 6
@@ -72,6 +76,7 @@ class Value:
 
 def read_statement(statement: str) -> Value | None:
     """Return the value that a statement begins with or comes to: a formula, a number, or a few words."""
+    statement = numerals_in_sentence(statement[:_STATEMENT_CHARS])
     line = _first_sentence(statement)
     line = without_contrast(line).strip()
     if (why := withheld_at_start(line)) is not None:
@@ -147,6 +152,7 @@ def _joined(line: str, runs: list[InlineMath], first: int) -> Value:
 
 def last_value(text: str) -> Value | None:
     """Return the last formula or plain mathematics of a text, as a list if it ends in one."""
+    text = text[-_TAIL:]
     spans = [match for match in _SPAN.finditer(text) if not is_prose(span_text(match))]
     after = spans[-1].end() if spans else 0
     for start, line in _lines_from_end(text, after):
@@ -167,9 +173,9 @@ def _lines_from_end(text: str, after: int) -> list[tuple[int, str]]:
     found, end = [], len(text)
     for _ in range(_LINES):
         start = max(text.rfind("\n", 0, end) + 1, after)
-        line = text[start:end]
+        line = numerals_in_sentence(text[max(start, end - 1_000) : end])
         if _LINE_HAS_VALUE.search(line):
-            found.append((max(start, end - 1_000), line[-1_000:]))
+            found.append((max(start, end - 1_000), line))
             if len(found) == 3:
                 break
         if start <= after:
@@ -268,14 +274,21 @@ def is_phrase(latex: str) -> bool:
     return bool(words & _SMALL_WORDS) or bool(_LONG_WORD.search(plain))
 
 
+def words_of(latex: str) -> set[str]:
+    """Return the words of a phrase in lower case, without those that join."""
+    plain = _COMMAND.sub(" ", _TEXT.sub(lambda match: f" {match[1]} ", latex))
+    return {word.lower() for word in _WORD.findall(plain)} - _CONNECTIVES
+
+
 def value_in_phrase(latex: str) -> Value | None:
     """Return the one value of a phrase, or a withheld one. Return None if it has several or none.
 
     After "is", "are", "=" or a colon only what follows counts.
     """
-    text = without_contrast(
-        _TEXT.sub(lambda match: f" {match[1]} ", latex).replace("$", "").replace("~", " ")
-    )
+    if len(latex) > _CHARS:
+        return None
+    text = _TEXT.sub(lambda match: f" {match[1]} ", latex).replace("$", "").replace("~", " ")
+    text = without_contrast(numerals_in_sentence(text))
     stripped = text.strip()
     if (why := withheld_at_start(stripped)) is not None:
         corrected = corrected_value(stripped) if why == "negated" else None
@@ -294,6 +307,8 @@ def _only_value(text: str) -> Value | None:
     if not runs or not _is_one_list(text, runs):
         return None
     why = withheld_before(text, runs[0].start) or withheld_after(text, runs[-1].end)
+    if why is None and not is_stated_in_phrase(text[: runs[0].start], text[runs[-1].end :]):
+        return None
     return Value(", ".join(dict.fromkeys(run.text for run in runs)), why)
 
 

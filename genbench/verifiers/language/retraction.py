@@ -326,7 +326,7 @@ _DIRECT = re.compile(
     r"|never\s*mind|edit(?:ed)?|update"
     r"|erratum|korrektur|corrección|correzione|correção|nein|quatsch|pardon|perdón"
     r"|entschuldigung)[\s,:.!—–-]*"
-    r"(?:(?:no|not|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be"
+    r"(?:(?:no|wait|actually|sorry|it|is|i|mean|rather|make|that|the|answer|should|be"
     r"|['’]s)[\s,:.!—–-]+)*(?=[-\d$√π(\[{\\+−])",
     re.IGNORECASE,
 )

@@ -283,6 +283,7 @@ def values_agree(gold: Any, target: Any) -> bool | None:
     They do not if an expression has no plain value, or if the gap could be rounding of a decimal. Without
     a decimal the smallest gap counts: ``2^{3000}x+1`` is not ``2^{3000}x+2``.
     """
+    gold, target = _with_imaginary_unit(gold), _with_imaginary_unit(target)
     if not (is_plain(gold) and is_plain(target)):
         return None
     symbols = sorted(gold.free_symbols | target.free_symbols, key=str)
@@ -296,6 +297,16 @@ def values_agree(gold: Any, target: Any) -> bool | None:
         if not agreed:
             return False
     return True
+
+
+def _with_imaginary_unit(expression: Any) -> Any:
+    """Return an expression in which i is the imaginary unit. math-verify 0.9.0 reads it as a variable."""
+    units = [symbol for symbol in getattr(expression, "free_symbols", ()) if str(symbol) == "i"]
+    return (
+        expression.subs(dict.fromkeys(units, sympy.I))
+        if units and isinstance(expression, sympy.Expr)
+        else expression
+    )
 
 
 def is_plain(expression: Any) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import cmath
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from genbench.verifiers.math.expression import (
     Expression,
+    assignments,
     equation_sides,
     is_equation,
     read_expression,
@@ -23,7 +24,7 @@ from genbench.verifiers.math.expression import (
 )
 from genbench.verifiers.notation.grammar import Parser, UnreadableError
 from genbench.verifiers.notation.latex import is_balanced, split_outside
-from genbench.verifiers.notation.numbers import numbers_equal
+from genbench.verifiers.notation.numbers import complex_numbers_equal, numbers_equal
 
 _LESS, _LESS_EQUAL = r"(?:<|\\lt(?![A-Za-z]))", r"(?:\\leqslant|\\leq|\\le)(?![A-Za-z])"
 _MORE, _MORE_EQUAL = r"(?:>|\\gt(?![A-Za-z]))", r"(?:\\geqslant|\\geq|\\ge)(?![A-Za-z])"
@@ -91,12 +92,33 @@ def intervals_of(latex: str) -> str | None:
     if _INTERVALS.fullmatch(text):
         return text
     pieces: list[str] = []
-    for part in split_outside(text, _OR):
+    for part in _alternatives(text):
         piece = _conjunction(part)
         if piece is None:
             return None
         pieces += piece
     return " \\cup ".join(sorted(pieces, key=_lower_end))
+
+
+def _alternatives(text: str) -> list[str]:
+    """Return the parts that "or" joins. A comma may mean it: ``x<2, x>3`` cannot both be true."""
+    parts = split_outside(text, _OR)
+    pair = split_outside(text, ",") if len(parts) == 1 else []
+    bounds = [_bounds(part.strip()) for part in pair] if len(pair) == 2 else []
+    if len(bounds) != 2 or any(found is None or len(found) != 1 for found in bounds):
+        return parts
+    by_sign = {found[0][0]: found[0][1] for found in bounds if found}
+    low, high = (
+        next((value for sign, value in by_sign.items() if sign[0] == wanted), None) for wanted in "><"
+    )
+    if low is None or high is None:
+        return parts
+    ends = [_elements(end) for end in (low, high)]
+    values = [end[0][0].real for end in ends if end is not None and len(end) == 1]
+    both_closed = all(sign.endswith("=") for sign in by_sign)
+    if len(values) == 2 and (values[0] > values[1] or (values[0] == values[1] and not both_closed)):
+        return pair
+    return parts
 
 
 def _lower_end(piece: str) -> float:
@@ -183,6 +205,10 @@ _CUT_OFF = re.compile(
 """What an expression ends in if its last part is missing: ``204+``, ``204\\pm``, ``204\\sqrt{}``.
 
 math-verify 0.9.0 drops such an end and reads 204."""
+_UNREAD = re.compile(
+    r"\\(?:neg|lnot|not|[lcvd]?dots[a-z]?|exists|nexists|forall|complement|dagger|star|partial|Re|Im)(?![A-Za-z])|\.\.\."
+)
+"""Signs that math-verify 0.9.0 drops: it reads ``\\neg 2`` and ``2\\ldots`` as 2."""
 _LETTERS = re.compile(r"[A-Za-z]+")
 _TIME = re.compile(r"\d{1,2}:0\d")
 """A time of day such as 12:00, which is no ratio."""
@@ -202,6 +228,13 @@ def decide(reference: Expression, answer: Expression) -> bool | Open:
     # Two numbers never need algebra, and most answers are numbers.
     if reference.number and answer.number:
         return numbers_equal(reference.number, answer.number)
+    if reference.gaussian or answer.gaussian:
+        if reference.gaussian and answer.gaussian:
+            return complex_numbers_equal(
+                reference.gaussian, answer.gaussian, rounded="." in reference.key + answer.key
+            )
+        if reference.number or answer.number:
+            return False
     if reference.number and reference.number.decimal and _DECIMAL_COMMA.fullmatch(answer.key):
         return decide(reference, read_expression(answer.key.replace(",", ".")))
     spelt = _decide_spelling(reference, answer)
@@ -238,9 +271,15 @@ def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
         return reference.word == (answer.word or answer.key.casefold())
     if answer.word is not None and not _LETTERS.fullmatch(reference.key):
         return False
-    if _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key) or _is_torn(reference, answer):
-        return False
-    return None
+    return False if _is_unreadable(reference, answer) else None
+
+
+def _is_unreadable(reference: Expression, answer: Expression) -> bool:
+    """Return whether math-verify would read less of an answer than it says, and so accept another one."""
+    if _UNREAD.search(answer.key) and not _UNREAD.search(reference.key):
+        return True
+    cut_off = _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key)
+    return bool(cut_off) or _is_torn(reference, answer)
 
 
 def _is_torn(reference: Expression, answer: Expression) -> bool:
@@ -303,6 +342,11 @@ def _decide_equation(reference: Expression, answer: Expression) -> bool | Open:
         return _decide_answer_equation(reference, answer)
     if "=" not in answer.key:
         named = equation_sides(reference.key)
+        if assignments(reference.key) is not None and _is_list(answer.key):
+            # `3,2` gives no names, so its order counts.
+            return decide(
+                read_expression(str(_system_text(reference.key, "(,)"))), read_expression(f"({answer.latex})")
+            )
         wanted = named[1] if named is not None else _system_text(reference.key, answer.key)
         if wanted is None:
             return False if answer.number else (reference, answer)
@@ -317,6 +361,12 @@ def _decide_two_equations(reference: Expression, answer: Expression) -> bool | O
             return decide(read_expression(named[1]), read_expression(given[1]))
         if len(named[0]) == len(given[0]) == 1:
             return False
+    assigned = [assignments(side.key) for side in (reference, answer)]
+    if assigned[0] is not None and assigned[1] is not None:
+        if assigned[0].keys() != assigned[1].keys():
+            return False
+        values = [",".join(found[name] for name in assigned[0]) for found in assigned if found is not None]
+        return decide(*(read_expression(f"({value})") for value in values))
     one, two = _system_text(reference.key, ""), _system_text(answer.key, "")
     if one is not None and two is not None:
         return decide(read_expression(one), read_expression(two))
@@ -346,7 +396,21 @@ def _system_text(key: str, other: str) -> str | None:
         return None
     values, one_name = system
     joined = ",".join(values)
+    if (found := assignments(key)) is not None:
+        joined = ",".join(found[name] for name in _in_order(found))
     return f"({joined})" if not one_name and _TUPLE.fullmatch(other) else joined
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names that follow each other in the alphabet in its order: ``y=3,x=2`` is the point (2,3).
+
+    Others stay as they are written: ``x=-5,p=2``.
+    """
+    ordered = sorted(names)
+    follow = all(len(name) == 1 for name in ordered) and all(
+        ord(two) - ord(one) == 1 for one, two in pairwise(ordered)
+    )
+    return ordered if follow else list(names)
 
 
 _SAMPLED_CHARS = 400

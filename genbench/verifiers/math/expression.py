@@ -16,7 +16,14 @@ from genbench.verifiers.notation.latex import (
     tidy,
     unwrap,
 )
-from genbench.verifiers.notation.numbers import NUMBER_WORDS, Number, is_too_large, read_number
+from genbench.verifiers.notation.numbers import (
+    NUMBER_WORDS,
+    Gaussian,
+    Number,
+    evaluate_complex,
+    is_too_large,
+    read_number,
+)
 
 _TEXT = r"\\(?:text|mathrm|operatorname|mbox|textrm)\s*\{"
 # `4 \pmod 7`, `4 (mod 7)`, `4 \text{ mod } 7`, `4 modulo 7` at the end.
@@ -142,6 +149,23 @@ def system_values(key: str) -> tuple[list[str], bool] | None:
     return [value for _, value in named], len(names) == 1
 
 
+def assignments(key: str) -> dict[str, str] | None:
+    """Return the value of each name of ``x=1,y=5`` or ``m=n=4``, or None for anything else."""
+    if "=" not in key or not is_equation(key):
+        return None
+    found: dict[str, str] = {}
+    for part in split_outside(key, _PARTS):
+        sides = split_outside(part, _EQUALS)
+        names = sides[:-1]
+        if not names or not all(sides) or not all(has_letters(name) and is_quantity(name) for name in names):
+            return None
+        for name in names:
+            if name in found:
+                return None
+            found[name] = sides[-1]
+    return found if len(found) > 1 else None
+
+
 _VOTE_CHARS = 300
 _DELIMITED = re.compile(r"(?<!\\)\$|\\boxed|\\\(|\\\[")
 _WORDS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
@@ -162,6 +186,8 @@ class Expression:
     modulus: str | None = None
     based: Based | None = None
     too_large: bool = False
+    gaussian: Gaussian | None = None
+    """Its exact value if that is complex and not real."""
 
     @property
     def sample(self) -> str:
@@ -176,7 +202,7 @@ class Expression:
         number = self.number
         if number is None and (values := stated_values(self.key)):
             number = _number(values[0])[0]
-        return str(number) if number else self.key[:_VOTE_CHARS]
+        return str(number or self.gaussian or self.key[:_VOTE_CHARS])
 
 
 def read_expression(latex: str) -> Expression:
@@ -187,13 +213,27 @@ def read_expression(latex: str) -> Expression:
     number, too_large = _number(key)
     if number is not None:
         return Expression(text, key, number, _read_word(text), modulus)
-    return Expression(text, key, None, _read_word(text), modulus, read_based(text), too_large)
+    if _NO_SOLUTION.fullmatch(key):
+        return Expression("\\emptyset", "\\emptyset", None, None, modulus)
+    gaussian = None if too_large else evaluate_complex(key)
+    word = _read_word(text)
+    return Expression(text, key, None, word, modulus, read_based(text), too_large, gaussian)
+
+
+# "no solution", "No real solutions", "the empty set", `\{\}`.
+_NO_SOLUTION = re.compile(
+    r"(?:thereis|thereare)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|(?:the)?(?:emptyset|nullset)|\\\{\s*\\\}",
+    re.IGNORECASE,
+)
 
 
 def _number(key: str) -> tuple[Number | None, bool]:
     """Return the number of a key, and whether it is one with too many digits."""
     try:
-        return read_number(key), False
+        number = read_number(key)
+        if number is None and (found := evaluate_complex(key)) is not None and not found.imaginary:
+            return Number(found.real, decimal="." in key), False
+        return number, False
     except TooLargeError:
         return None, True
 

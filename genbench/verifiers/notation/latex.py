@@ -10,7 +10,8 @@ import re
 import unicodedata
 
 from genbench.verifiers.language.word_lists import read_list
-from genbench.verifiers.notation.numbers import is_arithmetic
+from genbench.verifiers.notation.number_words import with_numerals
+from genbench.verifiers.notation.numbers import is_arithmetic, repeating_as_fractions
 
 _BRACKETS = r"(?<!\\)[(\[{]|(?<!\\)[)\]}]|\\[{}]"
 
@@ -186,7 +187,7 @@ def from_plain_text(text: str) -> str:
     An exponent of several digits counts whole: ``2^10`` is ``2^{10}``, which LaTeX would typeset as
     ``2^{1}0``. Nobody means that.
     """
-    if not _MARKS.search(text):
+    if len(text) > _CHARS or not _MARKS.search(text):
         return text
     for sign, command in _SIGNS:
         if sign in text:
@@ -261,7 +262,7 @@ _APPLIED_FUNCTION = (
 # `f(2)`, `a[3]`, `\sin\theta`, `m\angle ABC`, `[ABC]` (an area), `|v|`: a value that a problem asks for.
 _APPLIED = re.compile(
     rf"(?:{_LETTER}(?:\^\{{?\(?-?\d+\)?\}}?)?\(.*\)'*|{_LETTER}\[.*\]|{_APPLIED_FUNCTION}.*|m\\angle.*|\[[A-Z]{{3,}}\]"
-    r"|\((?:[A-Za-z]\\circ)+[A-Za-z]\)\(.*\)|\\frac\{d.*\}\{d.*\}.*|\|\|?[^|]+\|\|?|\\[lr]?[vV]ert.*|\\\|.*)",
+    r"|\((?:[A-Za-z]\\circ\s*)+[A-Za-z]\)\(.*\)|\\frac\{d.*\}\{d.*\}.*|\|\|?[^|]+\|\|?|\\[lr]?[vV]ert.*|\\\|.*)",
     re.DOTALL,
 )
 _TUPLE = re.compile(rf"(?:\(|\\\{{){_LETTER}(?:,{_LETTER})+(?:\)|\\\}})")
@@ -378,13 +379,14 @@ _BINOMIAL = re.compile(r"\\[dt]binom(?![A-Za-z])")
 _ASIDE = re.compile(
     r"(?<=\S)\s*\\(?:text|mbox|mathrm)\s*\{\s*[(\[]?\s*(?:about|approximately|approx|roughly)\b.*$", re.DOTALL
 )
+_ELLIPSIS = re.compile(r"\.{3,}")
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
 _SYNONYMS = dict(
     pair.split()
     for pair in read_list(r"""
         \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
-        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \infin \infty; \land
-        \wedge; \colon :
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \O \emptyset; \infin \infty;
+        \land \wedge; \colon :
     """)
 )
 _COMMAND = re.compile(r"\\[A-Za-z]+")
@@ -397,6 +399,12 @@ _SHORT_ROOT = re.compile(r"\\sqrt\s*([A-Za-z0-9])")
 _SHORT_SCRIPT = re.compile(r"([\^_])\s*([A-Za-z0-9]|\\[A-Za-z]+)")
 
 
+_CHARS = 4_000
+"""A longer text is no answer, and stays as it is. The rules are at worst quadratic in the length."""
+_WRAPPED = 20
+"""Wrappers within each other that are dropped."""
+
+
 def tidy(latex: str) -> str:
     """Return the same expression without what does not change its value: sizes, spacing, units, delimiters.
 
@@ -404,8 +412,9 @@ def tidy(latex: str) -> str:
     typed as plain text or in Unicode becomes LaTeX.
     """
     text = _strip_delimiters(from_unicode(latex))
-    if text.isdigit():
+    if text.isdigit() or len(text) > _CHARS:
         return text
+    text = repeating_as_fractions(text)
     text = from_plain_text(_FUNCTION_WORD.sub(r"\\\1 ", text))
     # Before units are dropped: `50 \\text{ percent}` keeps its sign.
     text = _PERCENT_WORD.sub(r"\\%", text)
@@ -416,7 +425,7 @@ def tidy(latex: str) -> str:
     text = _settle_approximation(_ASIDE.sub("", text)).strip()
     if _COMMA_GROUPED.fullmatch(text):
         text = re.sub(r"[,\s]", "", text)
-    text = _with_full_arguments(_without_unit(text))
+    text = _with_full_arguments(with_numerals(text))
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -436,6 +445,8 @@ def _settle_approximation(text: str) -> str:
 
 
 def _strip_delimiters(text: str) -> str:
+    # Before periods are dropped from the end: `2...` is not 2.
+    text = _ELLIPSIS.sub(r"\\ldots ", text) if "..." in text else text
     text = text.replace("\\$", "").strip().strip("$").strip()
     for opening, closing in ((r"\(", r"\)"), (r"\[", r"\]")):
         if text.startswith(opening) and text.endswith(closing):
@@ -455,13 +466,17 @@ def _without_unit(text: str) -> str:
 def unwrap(text: str) -> str:
     """Drop the wrapper of ``\\textbf{(C)}`` and ``\\mathrm{E}``."""
     before = ""
-    while before != text:
+    for _ in range(_WRAPPED):
+        if before == text:
+            break
         before, text = text, _WRAPPER.sub(r"\1", text)
     return text
 
 
 def canonical(latex: str) -> str:
     """Return a key that is equal for equal spellings of one tidy expression: no blanks, full braces."""
+    if len(latex) > _CHARS:
+        return "".join(latex.split())
     text = unwrap(latex)
     text = _COMMAND.sub(lambda m: _SYNONYMS.get(m[0], m[0]), text)
     text = _with_full_arguments(text)

@@ -16,10 +16,18 @@ from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
 from genbench.verifiers.language.commitment import doubts_value, is_denied
 from genbench.verifiers.math.expression import read_expression
+from genbench.verifiers.notation.number_words import is_spoken
 from genbench.verifiers.references import acceptable_texts
 from genbench.verifiers.text.contains import is_whole_word
 
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
+# The comma of 1,000 goes. Another sign that touches a digit is part of a number: "4.2", "-42", ".5",
+# "3/4", "10:30", "√2", "4^2". Only a few signs may follow each other, so that dashes take linear time.
+_PUNCTUATION = re.compile(
+    r"(?<=\d),(?=\d{3}(?!\d))"
+    r"|(?!(?<=\d)[^\w\s]\d)(?!(?<![\w.])[-√±∓<>≤≥≠]{0,3}\.?\d)[^\w\s]|_"
+)
+_MINUS = re.compile(r"[−–](?=\s?[\d.])")
+"""Dashes that are typed for a minus."""
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 _NUMBER_CHARS = 4_000
@@ -40,22 +48,26 @@ class Normaliser:
     def normalised(self, text: str) -> str:
         """Return the one spelling of a text."""
         text = unicodedata.normalize("NFC", text).strip()
-        if (
-            self.numbers
-            and len(text) <= _NUMBER_CHARS
-            and (number := read_expression(text).number) is not None
-        ):
-            return str(number)
+        if self.numbers and (number := _number(text)) is not None:
+            return number
         if self.ignore_accents:
             parts = unicodedata.normalize("NFD", text)
             text = unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
         if self.ignore_case:
             text = text.casefold()
         if self.ignore_punctuation:
-            text = _PUNCTUATION.sub("", text)
+            text = _PUNCTUATION.sub("", _MINUS.sub("-", text))
         if self.ignore_articles:
             text = _ARTICLES.sub(" ", text)
         return _BLANKS.sub(" ", text).strip() if self.ignore_whitespace else text
+
+
+def _number(text: str) -> str | None:
+    """Return the value of a text that is a number, perhaps with a unit. "Three Kings" is a name."""
+    if len(text) > _NUMBER_CHARS or not (any(char.isdigit() for char in text) or is_spoken(text)):
+        return None
+    number = read_expression(text).number
+    return None if number is None else str(number)
 
 
 Extract = Literal["whole", "last_line", "final", "stated"]
@@ -73,6 +85,8 @@ _DETERMINES = re.compile(
     re.IGNORECASE,
 )
 """What follows the word "no" where it answers nothing: "no politician", "no longer"."""
+_NUMBER_GOES_ON_BEFORE = re.compile(r"(?:(?<!\w)[-−√±]|\d[.,/:^])$")
+_NUMBER_GOES_ON_AFTER = re.compile(r"[.,/:^]\d")
 _NEAR, _BEFORE = 40, 100
 """Characters before an alias that may deny it, and that may doubt it: "I do not think that it is"."""
 
@@ -97,7 +111,7 @@ class ExactVerifier(BaseVerifier):
     """
 
     name = "exact"
-    rules = "6"
+    rules = "7"
 
     def __init__(
         self,
@@ -189,7 +203,9 @@ class ExactVerifier(BaseVerifier):
             end = at + len(wanted)
             before = answer[max(0, at - _BEFORE) : at]
             denied = is_denied(before[-_NEAR:], "text") or doubts_value(before)
-            whole = not self._word_borders or is_whole_word(answer, at, end)
+            whole = not self._word_borders or (
+                is_whole_word(answer, at, end) and not _is_part_of_number(answer, at, end)
+            )
             determines = wanted.casefold() == "no" and _DETERMINES.match(answer, end) is not None
             if whole and not denied and not determines:
                 return True
@@ -206,6 +222,14 @@ class ExactVerifier(BaseVerifier):
             return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
         found = overlap(parts, references)
         return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
+
+
+def _is_part_of_number(answer: str, at: int, end: int) -> bool:
+    """Return whether a number is within another one: 42 in "-42", "4.42" or "42.5", but not in "1939-42"."""
+    before, after = answer[max(0, at - 2) : at], answer[end : end + 2]
+    if answer[at].isdigit() and _NUMBER_GOES_ON_BEFORE.search(before):
+        return True
+    return answer[end - 1].isdigit() and _NUMBER_GOES_ON_AFTER.match(after) is not None
 
 
 def _references_in_parts(reference: Any) -> list[list[str]]:

@@ -232,3 +232,14 @@ def test_a_threshold_without_series_budget_or_nights_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="must be positive"):
         alarm_threshold(series, alarms, nights)
+
+
+@pytest.mark.parametrize("least", [0.0, 1.0, 2.5, np.inf])
+def test_z_values_of_at_least_that_size_are_exact_and_the_others_stay_below(least: float) -> None:
+    night = TaskNights(some_nights())
+    lows, splits, ends = ints(*[0] * 19), np.arange(10, 29), ints(*[30] * 19)
+    exact, asked = night.tests(lows, splits, ends).z, night.tests(lows, splits, ends, least=least).z
+    reached = np.abs(exact) >= least
+    assert (asked[reached] == exact[reached]).all()
+    assert (np.abs(asked[np.abs(asked) < least]) < least).all() and (np.abs(asked) >= np.abs(exact)).all()
+    assert (np.sign(asked) == np.sign(exact)).all()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from genbench.stats.scores import Floats
-from genbench.stats.tracks.changepoints import MIN_HISTORY, alarm_threshold
-from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
+from genbench.stats.scores import Floats, Ints
+from genbench.stats.tracks.changepoints import MIN_HISTORY, WINDOWS, SplitTests, TaskNights, alarm_threshold
+from genbench.stats.tracks.sequential_detection import (
+    DetectedChange,
+    Direction,
+    NightTests,
+    join_epochs,
+    walk_changes,
+)
 
 H = alarm_threshold(6)
 
@@ -300,3 +307,33 @@ def test_a_known_change_whose_first_night_lost_its_values_is_kept() -> None:
     values[found.first] = np.nan
     kept = only(walk_changes([values], threshold=H, known=[found], start=79))
     assert (kept.first, kept.state) == (found.first, "open") and 38 <= found.first <= 42
+
+
+def test_walks_in_both_directions_may_share_their_tests() -> None:
+    losses = np.full(160, 0.3)
+    losses[40:80], losses[120:] = 0.5, 0.1
+    gap = line(losses, seed=4)
+    gap[30] = np.nan
+    for parts in ([line(losses)], [line(losses), line(losses, seed=3)], [gap]):
+        shared, found = NightTests(parts, threshold=H), []
+        for direction in get_args(Direction):
+            alone = walk_changes(parts, threshold=H, direction=direction)
+            found += walk_changes(parts, threshold=H, direction=direction, tests=shared)
+            assert found[len(found) - len(alone) :] == alone
+        assert {change.direction for change in found} == {"drop", "rise"}
+
+
+def test_a_night_is_tested_once_for_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    own = TaskNights.tests
+
+    def counted(task: TaskNights, lows: Ints, splits: Ints, ends: Ints, *, least: float = 0.0) -> SplitTests:
+        asked.append(len(splits))
+        return own(task, lows, splits, ends, least=least)
+
+    monkeypatch.setattr(TaskNights, "tests", counted)
+    quiet, least = [line(np.zeros(200))], 9.0
+    shared = NightTests(quiet, threshold=least)
+    for direction in get_args(Direction):
+        assert walk_changes(quiet, threshold=least, direction=direction, tests=shared) == []
+    assert sum(asked) == sum(end - window >= MIN_HISTORY for end in range(1, 201) for window in WINDOWS)

@@ -51,9 +51,15 @@ def test_numbers_are_compared_by_value_on_request(text: str) -> None:
     assert verify(text, "1001", numbers=True).score == 0
 
 
-def test_number_normalisation_leaves_words_alone() -> None:
+def test_numbers_in_words_are_compared_by_value_on_request() -> None:
     assert verify("one thousand", "one thousand", numbers=True).score == 1
-    assert verify("one thousand", "1000", numbers=True).score == 0
+    assert verify("one thousand", "1000", numbers=True).score == 1
+    assert verify("one thousand", "1000").score == 0
+
+
+def test_a_name_with_a_number_word_in_it_is_no_number() -> None:
+    assert verify("Three Kings", "three", numbers=True).score == 0
+    assert verify("Seven Sisters", "Seven Brothers", numbers=True).score == 0
 
 
 def test_any_of_several_references_will_do() -> None:
@@ -194,3 +200,19 @@ def test_the_word_no_before_a_noun_is_no_answer(text: str, score: int) -> None:
 )
 def test_a_text_that_is_doubted_is_not_contained(text: str) -> None:
     assert verify(text, "fox", match="contains").score == 0
+
+
+@each_row(
+    "text, score",
+    [
+        ("It is 42.", 1),
+        ("It lasted from 1939-42.", 1),
+        ("From 42, in 3 years", 1),
+        ("It is -42.", 0),
+        ("It is 42.5.", 0),
+        ("It is 4.42.", 0),
+        ("It is 42/7.", 0),
+    ],
+)
+def test_a_number_is_not_contained_in_another_number(text: str, score: float) -> None:
+    assert verify(text, "42", match="contains").score == score
