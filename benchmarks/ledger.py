@@ -8,6 +8,7 @@ rows must be equal.
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where sqlite
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where postgres
     python benchmarks/ledger.py --part folders --nights 200
+    python benchmarks/ledger.py --part check
 
 Filling takes minutes. With --folder the database stays there, and it can be read later, on a quiet machine:
 
@@ -38,13 +39,16 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, insert, literal, select, text
 
+from genbench.analysis.results.record import require_results
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import recent, task_series, track_history
 from genbench.ledger.ingest import add, ingest, rebuild
-from genbench.ledger.run_facts import RunFacts, TaskFacts
+from genbench.ledger.run_facts import RunFacts, TaskFacts, check_results, read_facts, read_manifest
 from genbench.ledger.vectors import Vector
+from genbench.store.folder import RunFolder
 from genbench.store.manifest import TrackRecord
+from genbench.store.sums import read_sums
 from genbench.trend.compose import trend
 from genbench.trend.detect import detect_changes, mark_searched
 
@@ -69,7 +73,9 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=300)
     parser.add_argument("--added", type=int, default=40, help="nights that are added as runs are")
     parser.add_argument("--where", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--part", choices=("scale", "fill", "read", "search", "folders"), default="scale")
+    parser.add_argument(
+        "--part", choices=("scale", "fill", "read", "search", "folders", "check"), default="scale"
+    )
     parser.add_argument("--folder", type=Path, help="where the database stays, with --part fill and read")
     options = parser.parse_args()
     if (options.part in ("fill", "read", "search")) != (options.folder is not None):
@@ -83,6 +89,8 @@ def main() -> None:
         place.mkdir(parents=True, exist_ok=True)
         place.chmod(0o755)
         with opened(options.where, place, keep=options.folder is not None) as ledger:
+            if options.part == "check":
+                check(place)
             if options.part == "folders":
                 folders(ledger, place, options.nights)
             if options.part in ("scale", "fill"):
@@ -264,6 +272,32 @@ def synthetic_facts(night: int, abilities: list[np.ndarray], rng: np.random.Gene
         alarms_per_year=1.0,
         tasks=tasks,
     )
+
+
+def check(place: Path) -> None:
+    """Measure what it takes to read a run of 20 tasks, and to compute its results again from the sums."""
+    rng = np.random.default_rng(0)
+    sizes = [(30, 16), (198, 8), (500, 4), (541, 1), (164, 8), (1319, 1), (12032, 1), (500, 4), (30, 64)]
+    sizes = [*sizes, (1140, 2)] * 2
+    draws = {f"task{at}": rng.random((n, k)) for at, (n, k) in enumerate(sizes)}
+    for name, digits in (("right or wrong", 0), ("fractions", 2)):
+        run = make_run(place / name[:5], {task: own.round(digits).tolist() for task, own in draws.items()})
+        whole, part = [], []
+        for _ in range(ASKED):
+            began = time.process_time()
+            read_facts(run)
+            whole.append(1000 * (time.process_time() - began))
+        manifest, results = read_manifest(run), require_results(RunFolder(run))
+        sums = read_sums(run, results.sums or "")
+        for _ in range(ASKED):
+            began = time.process_time()
+            check_results(run, manifest, results, sums)
+            part.append(1000 * (time.process_time() - began))
+        print(
+            f"{name}, {len(sizes)} tasks, {sum(n for n, _ in sizes):,} problems: read and checked in "
+            f"{np.median(whole):.0f} ms of CPU, {np.median(part):.0f} ms of it to compute the results again, "
+            f"load {os.getloadavg()[0]:.1f}"
+        )
 
 
 def folders(ledger: Ledger, place: Path, nights: int) -> None:

@@ -94,6 +94,10 @@ class UnavailableError(InputError):
     """Something is needed that this machine lacks. The message says what to install."""
 
 
+class DatabaseGoneError(InputError):
+    """A database server cannot be reached, or ended the connection. It may come back."""
+
+
 class NotComparableError(GenbenchError):
     """Two runs differ in what must be equal. The message lists the differences."""
 

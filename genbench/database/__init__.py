@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, ExecutionContext, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from genbench.errors import InputError, UnavailableError
+from genbench.errors import DatabaseGoneError, InputError, UnavailableError
 
 _NETWORK = frozenset(
     {
@@ -156,7 +156,10 @@ def postgres_engine(target: str, **options: Any) -> tuple[Engine, str]:
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise InputError(f"{shown}: wanted the path of a SQLite file, or postgresql://USER@HOST/DATABASE")
     try:
-        engine = create_engine(url.set(drivername="postgresql+psycopg"), connect_args=options)
+        # Connections of before a restart of the server are tried out first, and made again.
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"), connect_args=options, pool_pre_ping=True
+        )
     except ModuleNotFoundError:
         raise UnavailableError(
             'PostgreSQL needs the package psycopg: pip install "genbench[postgres]"'
@@ -195,11 +198,25 @@ def _explained(where: str, remedy: str) -> Iterator[None]:
         yield
     except OperationalError as error:
         first = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
+        if _is_gone(error):
+            raise DatabaseGoneError(f"{where}: cannot be reached: {first}") from error
         hint = "; is the disk full? make space and run the same command again" if "disk" in first else ""
         raise InputError(f"{where}: {first}{hint}") from error
     except SQLAlchemyError as error:
         first = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         raise InputError(f"{where}: {first}; {remedy}") from error
+
+
+def _is_gone(error: OperationalError) -> bool:
+    """Return whether a server cannot be reached, is starting or stopping, or ended the connection.
+
+    SQLSTATE classes 08 and 57P are those of connections (PostgreSQL, appendix A). A connection that failed
+    has none.
+    """
+    if not type(error.orig).__module__.startswith("psycopg"):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    return bool(error.connection_invalidated or state is None or state.startswith(("08", "57P")))
 
 
 VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))

@@ -293,7 +293,9 @@ def _start(digest: str | None) -> str:
     return "one, and has none" if digest is None else f"{digest[:12]}…"
 
 
-_CHECK_RESAMPLES = 1000
+_CHECK_RESAMPLES = (200, 1000)
+"""Least and most resamples of a check. Tasks of many problems get fewer, which saves time."""
+_CHECK_DRAWS = 500_000
 _QUANTILE_ERROR = 2.7
 """The standard error of a bound from R resamples is about so many standard errors of the mean / sqrt(R)."""
 _FAR = 6.0
@@ -384,6 +386,7 @@ def _estimated_again(
     metric = parse_metric(own.metric)
     if metric.kind == "maj@" or not (metric.is_mean or sums.squares is None):
         return None
+    least, most = _CHECK_RESAMPLES
     try:
         return estimate(
             own.metric,
@@ -392,7 +395,7 @@ def _estimated_again(
             groups=sums.groups,
             k=None if _is_adaptive(manifest, name) else manifest.tasks[name].k,
             level=manifest.interval_level(name),
-            resamples=_CHECK_RESAMPLES,
+            resamples=max(least, min(most, _CHECK_DRAWS // max(own.n, 1))),
         )
     except InputError as error:
         return EstimateRecord.without_value(own.metric, own.n, own.k, str(error))

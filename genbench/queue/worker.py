@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from genbench.errors import GenbenchError
+from genbench.errors import DatabaseGoneError, GenbenchError
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import Queue
 from genbench.queue.delivery import Channel, deliver
@@ -102,6 +103,7 @@ class Worker:
         self._jobs: dict[int, RunningJob] = {}
         self._stop = threading.Event()
         self._renewed = self._looked = 0.0
+        self._is_gone = False
 
     def stop(self) -> None:
         """Drain: stop all jobs cleanly, give them back, and end. May be called from a signal handler."""
@@ -117,12 +119,36 @@ class Worker:
         enter_worker(self._queue, self.identity, len(options.slots), options.slots, options.clock())
         self._renewed = time.monotonic()
         try:
-            while not self._stop.is_set() and not (options.until_empty and self._is_empty()):
-                self._step()
-                self._stop.wait(options.tick_s)
+            while not self._stop.is_set() and not self._is_over():
+                self._stop.wait(max(options.tick_s, _GONE_S) if self._is_gone else options.tick_s)
             self._drain()
         finally:
-            leave_worker(self._queue, self.identity, "stopped")
+            with suppress(DatabaseGoneError):
+                leave_worker(self._queue, self.identity, "stopped")
+
+    def _is_over(self) -> bool:
+        """Do one step. Return whether all is done, if that was asked for.
+
+        While the server of the queue cannot be reached, jobs go on and nothing is decided about them. Every
+        lease that was seen before then counts as new, because nobody could renew it.
+        """
+        try:
+            if self._options.until_empty and self._is_empty():
+                return True
+            self._step()
+        except DatabaseGoneError as error:
+            self._note_gone(error)
+        else:
+            if self._is_gone:
+                self._is_gone = False
+                self._say("the queue can be reached again")
+        return False
+
+    def _note_gone(self, error: DatabaseGoneError) -> None:
+        if not self._is_gone:
+            self._is_gone = True
+            self._say(f"{error}; jobs go on, and the worker waits until it is back")
+        self._watch, self._renewed = LeaseWatch(self._options.lease_s), 0.0
 
     def _is_empty(self) -> bool:
         counts = count_jobs(self._queue)
@@ -190,6 +216,8 @@ class Worker:
                 self._close(item)
             else:
                 self._start(item)
+        except DatabaseGoneError:
+            raise  # It says nothing about the job.
         except GenbenchError as error:
             self._say(f"job {item.job.id}: {error}")
             values = {"state": "failed", "error": str(error), "exit_code": None}
@@ -322,12 +350,18 @@ class Worker:
         """Stop all jobs and give them back."""
         if not self._stop.is_set():
             return
-        leave_worker(self._queue, self.identity, "draining")
+        with suppress(DatabaseGoneError):
+            leave_worker(self._queue, self.identity, "draining")
         while self._jobs:
             now = time.monotonic()
-            self._renew(now)
             for item in list(self._jobs.values()):
-                self._attend(item, now)
+                try:
+                    self._attend(item, now)
+                    self._renew(now)
+                except DatabaseGoneError as error:
+                    self._note_gone(error)
+                    if not any(other.process.is_alive() for other in self._jobs.values()):
+                        raise
             time.sleep(min(0.2, self._options.tick_s))
 
 
@@ -338,6 +372,8 @@ def _tell_failure(connection: Connection, *, job: Job, error: str) -> None:
     put_message(connection, f"failed:{job.id}:{job.fence}", "failed", job.track, text, detail={"job": job.id})
 
 
+_GONE_S = 0.5
+"""Seconds between two tries to reach a queue that is gone."""
 _MAINTENANCE_S = 20.0
 
 

@@ -19,9 +19,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from genbench.errors import DatabaseGoneError
 from genbench.service.bundle import MOST_BYTES
 from genbench.service.context import Service
-from genbench.service.responses import page_policy, problem
+from genbench.service.responses import gone_problem, page_policy, problem
 from genbench.service.tokens import (
     Caller,
     caller_named,
@@ -140,7 +141,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         send = _with_headers(send)
-        refused = await self._refuse(scope)
+        try:
+            refused = await self._refuse(scope)
+        except DatabaseGoneError as error:
+            # Nobody can be recognized. That the service itself lives can still be asked.
+            refused = None if scope["path"].endswith("/health") else gone_problem(error)
+            scope.setdefault("state", {})["caller"] = None
         if refused is None and scope["method"] not in SAFE:
             read = await _read_body(receive, _most_body(scope))
             if isinstance(read, int):

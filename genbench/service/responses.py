@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from genbench.errors import GenbenchError, InputError, NotComparableError
+from genbench.errors import DatabaseGoneError, GenbenchError, InputError, NotComparableError
 from genbench.ledger.listing import has_track
 from genbench.queue.jobs import QueueFullError
 from genbench.reports.page.templates import page_environment, template_source
@@ -144,9 +145,14 @@ class ConflictError(InputError):
 
 @contextmanager
 def refused_as(kind: type[InputError]) -> Iterator[None]:
-    """Raise an InputError as another kind of error, which has another status."""
+    """Raise an InputError as another kind of error, which has another status.
+
+    That the database is gone says nothing about the request, and stays as it is.
+    """
     try:
         yield
+    except DatabaseGoneError:
+        raise
     except InputError as error:
         raise kind(str(error)) from error
 
@@ -156,6 +162,12 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
     title = HTTPStatus(status).phrase
     body = Problem(type="about:blank", title=title, status=status, detail=printable(detail))
     return JSONResponse(body.model_dump(), status, headers, media_type=MEDIA)
+
+
+def gone_problem(error: DatabaseGoneError) -> JSONResponse:
+    """Return the response while the database cannot be reached. Standard error says why."""
+    print(f"genbench: {error}", file=sys.stderr, flush=True)
+    return problem(503, _GONE, {"Retry-After": str(_RETRY_S)})
 
 
 def install(app: FastAPI) -> None:
@@ -168,8 +180,13 @@ def install(app: FastAPI) -> None:
 
 def _on_genbench(request: Request, error: Exception) -> Response:
     status = genbench_status(error)
+    if isinstance(error, DatabaseGoneError):
+        return gone_problem(error)
     headers = {"Retry-After": str(_RETRY_S)} if status == 429 else None
     return _answer(request, status, str(error), headers)
+
+
+_GONE = "the service cannot reach its database; nothing was lost or changed, so try again"
 
 
 _STATUSES: tuple[tuple[type[Exception], int], ...] = (
@@ -179,6 +196,7 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (ConflictError, 409),
     (NotComparableError, 409),
     (QueueFullError, 429),
+    (DatabaseGoneError, 503),
     (InputError, 422),
 )
 """The status of each kind of error. The first kind that fits counts."""

@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
@@ -60,9 +61,16 @@ class Place:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "genbench", *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            self.command(*arguments), cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            self.command(*arguments),
+            cwd=self.path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
         )
         self.started.append(process)
         return process

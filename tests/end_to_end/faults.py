@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import signal
 import subprocess
 import threading
 import time
@@ -34,6 +35,44 @@ SIGNS = {
 """A part of the command line of each process that can be killed."""
 SPOILED_REPLIES = 3
 _TRICKLE_S = 0.1
+_HANG_S = 30.0
+"""Longer than the client waits."""
+_STOPPED_S = 4.0
+"""Longer than the client waits for a reply. So requests run out of time while their process is stopped."""
+_DAY_S = 86_400
+CLOCK = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+/* The time of day is moved by the seconds in the file that CLOCK_JUMP names. Other clocks stay. */
+static long jump(void) {
+    char text[32] = {0}; const char *name = getenv("CLOCK_JUMP");
+    int file = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) return 0;
+    if (read(file, text, 31) < 0) text[0] = 0;
+    close(file);
+    return atol(text);
+}
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int done = syscall(SYS_clock_gettime, clock, now);
+    if (!done && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += jump();
+    return done;
+}
+time_t time(time_t *out) {
+    struct timespec now; clock_gettime(CLOCK_REALTIME, &now);
+    if (out) *out = now.tv_sec;
+    return now.tv_sec;
+}
+int gettimeofday(struct timeval *out, void *zone) {
+    struct timespec now; clock_gettime(CLOCK_REALTIME, &now);
+    out->tv_sec = now.tv_sec; out->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+"""
 _MODEL = "m"
 
 Key = tuple[str, str, int]
@@ -73,7 +112,10 @@ class FaultyServer:
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def spoil(self, fault: str) -> None:
-        """Let the next replies go wrong: `429`, `500`, `trickle` or `half`."""
+        """Let the next replies go wrong.
+
+        `hang` answers nothing. `long` promises more bytes than it sends, and `short` fewer.
+        """
         self._spoiled.extend([fault] * SPOILED_REPLIES)
 
     @contextmanager
@@ -96,6 +138,11 @@ class FaultyServer:
             send_bytes(handler, json.dumps(_reply(body)).encode()[:-9])
         elif fault == "trickle":
             self._trickle(handler)
+        elif fault == "hang":
+            handler.close_connection = True
+            self._closing.wait(_HANG_S)
+        elif fault in ("long", "short"):
+            self._lie(handler, json.dumps(_reply(body)).encode(), 50 if fault == "long" else -9)
         else:
             send(handler, 200, _reply(body))
 
@@ -108,6 +155,15 @@ class FaultyServer:
             handler.end_headers()
             while not self._closing.wait(_TRICKLE_S):
                 handler.wfile.write(b" ")
+
+    def _lie(self, handler: QuietHandler, body: bytes, wrong: int) -> None:
+        """Send a body with a length that is wrong by some bytes. The connection stays if it is too small."""
+        handler.close_connection = wrong > 0
+        with suppress(OSError):
+            handler.send_response(200)
+            handler.send_header("Content-Length", str(len(body) + wrong))
+            handler.end_headers()
+            handler.wfile.write(body)
 
     def close(self) -> None:
         """Stop the server."""
@@ -130,6 +186,22 @@ def _reply(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"model": _MODEL, "choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}
 
 
+class JumpingClock:
+    """The time of day of the processes that are started with `environment`, which jumps on demand."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "clock-jump"
+        self._file.write_text("0")
+        (folder / "clock.c").write_text(CLOCK)
+        command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(folder / "clock.so"), str(folder / "clock.c")]
+        subprocess.run(command, check=True, capture_output=True)
+        self.environment = {"LD_PRELOAD": str(folder / "clock.so"), "CLOCK_JUMP": str(self._file)}
+
+    def jump(self, seconds: int) -> None:
+        """Set the clock so many seconds ahead of the true time, or behind it."""
+        self._file.write_text(str(seconds))
+
+
 @dataclass
 class FaultyRun:
     """A run that is disturbed at planned moments, and begun again if it ends by that.
@@ -142,6 +214,7 @@ class FaultyRun:
         folder: the run folder of the model that is disturbed.
         samples: samples of each task.
         server: the server that the run draws from.
+        clock: the time of day of its processes, if it is to jump.
     """
 
     place: Place
@@ -149,6 +222,7 @@ class FaultyRun:
     samples: Mapping[str, int]
     rng: random.Random
     server: FaultyServer
+    clock: JumpingClock | None = None
     done: list[str] = field(default_factory=list)
     begun: int = 0
     _least: int = 0
@@ -180,7 +254,9 @@ class FaultyRun:
     def _start(self) -> subprocess.Popen[str]:
         self.begun += 1
         self._least = self.drawn() + 1
-        return self.place.start("run", "suite.yaml", "--run-dir", self.folder.parent.name, "--json")
+        more = {} if self.clock is None else self.clock.environment
+        command = ("run", "suite.yaml", "--run-dir", self.folder.parent.name, "--json")
+        return self.place.start(*command, environment=more)
 
     def _wait(self, process: subprocess.Popen[str], at: int) -> None:
         self._until(process, lambda: self.drawn() >= at, f"{at} completions")
@@ -196,8 +272,17 @@ class FaultyRun:
         """Do one fault. Return the process that goes on."""
         if fault == "full disk":
             return self._fill_disk(process)
-        if fault in ("429", "500", "half", "trickle"):
+        if fault in ("429", "500", "half", "trickle", "hang", "long", "short"):
             self.server.spoil(fault)
+            return process
+        if fault in ("a day back", "a day ahead"):
+            assert self.clock is not None
+            self.clock.jump(-_DAY_S if fault == "a day back" else _DAY_S)
+            return process
+        if fault == "stopped":
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(_STOPPED_S)
+            process.send_signal(signal.SIGCONT)
             return process
         with self.server.held():
             if fault in SIGNS:

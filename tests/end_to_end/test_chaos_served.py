@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Place
-from .faults import DEADLINE_S, FULL, FaultyRun, FaultyServer, facts
+from .faults import DEADLINE_S, FULL, FaultyRun, FaultyServer, JumpingClock, facts
 
 pytestmark = [pytest.mark.slow]
 
@@ -39,9 +39,16 @@ SERVED_K = 28 if FULL else 5
 SERVED_PROBLEMS = {"code": 40, "sums": 60}
 SERVED_FAULTS = (
     {"429": 3, "500": 3, "trickle": 2, "half": 2, "run": 3, "torn line": 2, "full disk": 1}
-    | {"sandbox": 3, "verifier": 2}
+    | {"sandbox": 3, "verifier": 2, "hang": 2, "long": 2, "short": 2, "stopped": 2}
+    | {"a day back": 2, "a day ahead": 2}
     if FULL
-    else dict.fromkeys(("429", "500", "trickle", "half", "run", "torn line", "full disk", "sandbox"), 1)
+    else dict.fromkeys(
+        (
+            *("429", "500", "trickle", "half", "run", "torn line", "full disk", "sandbox"),
+            *("hang", "long", "short", "stopped", "a day back", "a day ahead"),
+        ),
+        1,
+    )
 )
 
 
@@ -83,8 +90,9 @@ def write_served(place: Place, url: str) -> dict[str, int]:
 
 def test_faults_of_server_disk_and_processes_change_nothing(place: Place, server: FaultyServer) -> None:
     samples = write_served(place, server.url)
+    clock = JumpingClock(place.path)
     place.results("--run-dir", "whole", timeout_s=DEADLINE_S)
-    run = FaultyRun(place, place.path / "hit" / "m", samples, random.Random(SEED), server)
+    run = FaultyRun(place, place.path / "hit" / "m", samples, random.Random(SEED), server, clock)
     ended = run.run(run.plan(SERVED_FAULTS, {"sandbox": 0.3, "verifier": 0.7}))
     assert ended.returncode == 0, ended.stderr
     assert Counter(run.done) == SERVED_FAULTS

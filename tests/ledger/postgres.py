@@ -33,16 +33,32 @@ def postgres_server(kept: Path | None = None) -> Iterator[str]:
         if not data.exists():
             make = [_program("initdb"), "-D", str(data), "-A", "trust", "-U", who, "-E", "UTF8", "--no-sync"]
             _run(user, make)
-        options = f"{_SETTINGS} -c unix_socket_directories={home}"
-        control = [_program("pg_ctl"), "-D", str(data), "-w", "-l", str(home / "log")]
-        _run(user, [*control, "-o", options, "start"])
+        _control(home, "start")
         try:
             yield f"postgresql://{who}@/postgres?host={home}"
         finally:
-            _run(user, [*control, "-m", "immediate" if kept is None else "fast", "stop"])
+            _control(home, "-m", "immediate" if kept is None else "fast", "stop")
     finally:
         if kept is None:
             shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def gone(url: str) -> Iterator[None]:
+    """Stop a server of `postgres_server` in the `with` block. All of its connections end."""
+    home = Path(url.rpartition("host=")[2])
+    _control(home, "-m", "fast", "stop")  # It keeps no log that would outlive a crash, see _SETTINGS.
+    try:
+        yield
+    finally:
+        _control(home, "start")
+
+
+def _control(home: Path, *words: str) -> None:
+    """Start or stop the server of a folder."""
+    options = f"{_SETTINGS} -c unix_socket_directories={home}"
+    control = [_program("pg_ctl"), "-D", str(home / "data"), "-w", "-l", str(home / "log"), "-o", options]
+    _run(_ordinary_user(), [*control, *words])
 
 
 def _ordinary_user() -> str | None:

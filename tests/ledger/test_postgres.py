@@ -11,15 +11,20 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import ColumnElement, Float, cast, literal, null, select, true
+from starlette.testclient import TestClient
 
 from genbench.database import driver_rows
+from genbench.errors import DatabaseGoneError
 from genbench.ledger.changes import annotate, pin_base
 from genbench.ledger.database import HEAD, Ledger, open_ledger
 from genbench.ledger.history import recent, track_history
 from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.tables import METADATA
+from genbench.queue.database import open_queue
+from genbench.service.app import make_app
+from genbench.service.context import Service
 from tests.ledger.equality import all_rows
-from tests.ledger.postgres import postgres_server
+from tests.ledger.postgres import gone, postgres_server
 from tests.ledger.synthetic import flat, make_run
 
 
@@ -77,3 +82,30 @@ def test_rows_of_the_driver_have_the_same_values_in_the_binary_format(url: str, 
     assert (row[0], row[1], *row[3:]) == (1, 0.1, True, "é", None, b"\x00\xff")
     assert math.isnan(row[2])
     assert binary == 1
+
+
+@pytest.mark.slow
+def test_a_server_that_is_gone_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    folders = [
+        make_run(tmp_path / f"n{night}", {"math": flat(20, 2, 0.5, night)}, position=20_000 + night)
+        for night in range(2)
+    ]
+    with postgres_server() as url, open_ledger(url, tmp_path / "notes.jsonl") as ledger:
+        add(ledger, folders[:1])
+        with open_queue(url) as queue:
+            service = Service(ledger=ledger, queue=queue, runs=tmp_path, suites={}, roots=())
+            with TestClient(make_app(service), base_url="http://127.0.0.1:8321") as client:
+                assert client.get("/tracks/nightly").status_code == 200
+                with gone(url):
+                    with pytest.raises(DatabaseGoneError, match="cannot be reached"):
+                        add(ledger, folders[1:])
+                    refused = client.get("/api/v1/tracks/nightly")
+                    assert refused.status_code == 503 and url not in refused.text
+                    assert client.get("/tracks/nightly", headers=BROWSER).status_code == 503
+                    assert client.get("/api/v1/health").status_code == 200
+                assert [item.outcome for item in add(ledger, folders[1:])] == ["added"]
+                assert client.get("/tracks/nightly", headers=BROWSER).status_code == 200
+        assert len(track_history(ledger, "nightly").points) == 2
+
+
+BROWSER = {"Accept": "text/html"}

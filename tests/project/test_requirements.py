@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
+import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from genbench.errors import EXTRA_OF
-from tests.installed import ROOT, normal, requirements
+from tests.installed import ROOT, build_wheel, normal, requirements
 from tests.table import each_row
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -67,8 +70,78 @@ def test_what_decides_verdicts_is_pinned_to_one_version(name: str) -> None:
 @each_row("kind", ["cpu", "gpu"])
 @each_row("name", PINNED)
 def test_the_constraints_have_the_same_pins(name: str, kind: str) -> None:
+    assert pins(kind)[name].version == next(iter(declared("verify")[name].specifier)).version
+
+
+@dataclass(frozen=True)
+class Pin:
+    version: str
+    hashes: frozenset[str]
+
+
+def pins(kind: str) -> dict[str, Pin]:
+    """Return the pinned packages of a file of constraints."""
     text = (ROOT / "requirements" / f"constraints-{kind}.txt").read_text()
-    assert f"{name}=={next(iter(declared('verify')[name].specifier)).version}\n" in text
+    found = {}
+    for block in re.split(r"(?m)^(?=\w)", text):
+        if head := re.match(r"(\S+)==(\S+)", block):
+            found[normal(head[1])] = Pin(
+                head[2], frozenset(re.findall(r"--hash=sha256:([0-9a-f]{64})\b", block))
+            )
+    return found
+
+
+@each_row("kind", ["cpu", "gpu"])
+def test_every_pin_has_hashes_and_no_address(kind: str) -> None:
+    without = {name: pin.version for name, pin in pins(kind).items() if not pin.hashes}
+    # The CPU build of torch comes from an index of its own, which states the hashes itself.
+    assert without == ({"torch": pins(kind)["torch"].version} if kind == "cpu" else {})
+    assert "://" not in (ROOT / "requirements" / f"constraints-{kind}.txt").read_text()
+
+
+@pytest.mark.slow
+def test_an_installer_refuses_a_file_with_another_hash(tmp_path: Path) -> None:
+    project = tmp_path / "one"
+    (project / "one").mkdir(parents=True)
+    (project / "one" / "__init__.py").write_text("")
+    (project / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "one"\nversion = "1"\n'
+    )
+    wheel = build_wheel(project, tmp_path / "wheels")
+    right = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    uv = Path(sys.executable).with_name("uv")
+    for digest, code in ((right, 0), ("0" * 64, 1)):
+        (tmp_path / "constraints.txt").write_text(f"one==1 \\\n    --hash=sha256:{digest}\n")
+        command = [
+            str(uv),
+            "pip",
+            "install",
+            "--offline",
+            "--no-index",
+            "--target",
+            str(tmp_path / digest[:4]),
+        ]
+        command += [
+            "--find-links",
+            str(wheel.parent),
+            "--constraints",
+            str(tmp_path / "constraints.txt"),
+            "one",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode != 0) == (code != 0), done.stderr
+    assert "ash mismatch" in done.stderr
+
+
+def test_the_licence_of_everything_that_is_installed_is_listed() -> None:
+    text = (ROOT / "docs" / "security.md").read_text()
+    section = text.split("## Licences of what is installed")[1].split("\n## ")[0]
+    listed = set(re.findall(r"[a-z0-9][a-z0-9.-]*", section))
+    assert {name for kind in ("cpu", "gpu") for name in pins(kind)} - listed == set()
+    assert re.search(r"\| LGPL \|.*psycopg", section) and re.search(
+        r"\| proprietary \|.*nvidia-cublas", section
+    )
 
 
 def test_both_engine_extras_bring_what_a_run_needs() -> None:
@@ -78,9 +151,8 @@ def test_both_engine_extras_bring_what_a_run_needs() -> None:
 
 
 def test_cuda_python_matches_the_bindings_of_cuda_13() -> None:
-    pins = (ROOT / "requirements" / "constraints-gpu.txt").read_text()
-    versions = re.findall(r"^cuda-(?:python|bindings)==(\S+)$", pins, re.MULTILINE)
-    assert versions == ["13.4.4", "13.4.4"]
+    found = pins("gpu")
+    assert found["cuda-python"].version == found["cuda-bindings"].version == "13.4.4"
     assert str(declared("gpu")["cuda-python"].specifier) == ">=13"
 
 

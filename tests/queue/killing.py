@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -59,7 +60,7 @@ ledger, child, back = sys.argv[1:]
 options = WorkerOptions(
     slots=("0",), program=(sys.executable, "-S", child), until_empty=True, lease_s=6, renew_s=0.4,
     tick_s=0.05, stop_s=2, waits_s=(0.2, 0.3, 0.4),
-    clock=lambda: time.time() - (3600 if Path(back).exists() else 0),
+    clock=lambda: time.time() + 86400 * int(Path(back).read_text() or 0),
 )
 with open_queue(ledger) as queue:
     Worker(queue, options).run()
@@ -107,7 +108,9 @@ def kill_at_random(
     limit_s: float = 600.0,
     served: int = 0,
 ) -> Outcome:
-    """Let workers do jobs while workers and children are killed, and set the clock back in the middle.
+    """Let workers do jobs while workers and children are killed or stopped, and the clock jumps.
+
+    The clock goes back by a day in the middle, and forward by two days at three quarters.
 
     Args:
         served: so many of the jobs are submitted through a service, which is killed too.
@@ -115,6 +118,7 @@ def kill_at_random(
     began, draw, outcome = time.monotonic(), random.Random(seed), Outcome()
     child, back = place / "child.py", place / "clock-is-back"
     child.write_text(CHILD.replace("SAMPLES", str(SAMPLES)).replace("PAUSE", str(pause_s)))
+    back.write_text("0")
     with open_queue(ledger) as queue:
         for number in range(jobs - served):
             submit(queue, placed(number), place / "runs", by="test", most=jobs)
@@ -130,9 +134,12 @@ def kill_at_random(
             # Kills are spread over the jobs that get done, so that a fast machine has as many.
             if left and done != last and done * kills >= (kills - left) * jobs * 0.9:
                 last, left = done, left - 1
-                outcome.kills[_kill(draw, alive, queue, service)] += 1
+                if left in (1, 3):
+                    outcome.kills[_stop(alive, service if left == 1 else None)] += 1
+                else:
+                    outcome.kills[_kill(draw, alive, queue, service)] += 1
             if left <= kills // 2:
-                back.touch()
+                back.write_text("-1" if left > kills // 4 else "1")
             alive = [item if item.poll() is None else _start(command, place) for item in alive]
             if service is not None:
                 service.restart()
@@ -141,6 +148,7 @@ def kill_at_random(
             service.close()
             outcome.refused = service.faults
         for item in alive:
+            item.send_signal(signal.SIGCONT)
             item.terminate()
         for item in alive:
             item.wait(30)
@@ -152,6 +160,18 @@ def kill_at_random(
 def _start(command: list[str], place: Path) -> subprocess.Popen[bytes]:
     with (place / "workers.log").open("ab") as log:
         return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+
+
+def _stop(alive: list[subprocess.Popen[bytes]], service: KilledService | None) -> str:
+    """Send SIGSTOP to the service or a worker, and SIGCONT later. Return which it was."""
+    if service is not None:
+        service.stop_for(2.0)
+        return "stopped service"
+    victim = alive[0]
+    victim.send_signal(signal.SIGSTOP)
+    # Beyond the lease of 6 s. Meanwhile another worker may take its job.
+    threading.Timer(9.0, lambda: victim.send_signal(signal.SIGCONT)).start()
+    return "stopped worker"
 
 
 def _kill(

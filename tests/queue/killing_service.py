@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -85,6 +86,12 @@ class KilledService:
         """Send SIGKILL to the service."""
         self._process.kill()
         self._process.wait()
+
+    def stop_for(self, seconds: float) -> None:
+        """Send SIGSTOP to the service, and SIGCONT after some seconds."""
+        stopped = self._process
+        stopped.send_signal(signal.SIGSTOP)
+        threading.Timer(seconds, lambda: stopped.send_signal(signal.SIGCONT)).start()
 
     def close(self) -> None:
         """Wait until all jobs are submitted, and end the service."""

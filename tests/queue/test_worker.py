@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from genbench.queue.database import Queue
+from genbench.queue.database import Queue, open_queue
 from genbench.queue.job_process import STAGES, RunningJob, stage_command
 from genbench.queue.jobs import cancel_job, get_job, job_events, job_folder, submit
 from genbench.queue.messages import list_messages
 from genbench.queue.worker import Worker, WorkerOptions
+from tests.ledger.postgres import gone, postgres_server
 from tests.queue.killing import placed
 
 PROGRAM = """
@@ -132,3 +133,26 @@ def test_a_running_job_knows_when_it_ends_at_the_latest(queue: Queue, tmp_path: 
     assert RunningJob(job, (), 10.0).left_s(20.0) is None
     limited = job.model_copy(update={"max_hours": 1.0})
     assert RunningJob(limited, (), 10.0).left_s(20.0) == pytest.approx(3590)
+
+
+@pytest.mark.slow
+def test_a_worker_waits_for_a_database_that_is_gone_and_its_job_goes_on(tmp_path: Path) -> None:
+    said: list[str] = []
+    with postgres_server() as url, open_queue(url) as queue:
+        submit(queue, placed(1), tmp_path / "runs", by="ada")
+        worker = worked(queue, tmp_path, f"time.sleep(2); open({str(tmp_path / 'ran')!r}, 'a').write('x')")
+        worker._say = said.append
+        thread = in_background(worker)
+        wait_until_started(queue)
+        with gone(url):
+            # The job ends while nobody can be told.
+            end = time.monotonic() + 60
+            while not (tmp_path / "ran").exists() and time.monotonic() < end:
+                time.sleep(0.05)
+            assert thread.is_alive()
+        thread.join(60)
+        job = get_job(queue, 1)
+        assert (job.state, job.starts, job.error) == ("finished", 1, "")
+        assert events(queue) == ["submitted", "leased", "started", "finished"]
+    text = "\n".join(said)
+    assert "cannot be reached" in text and "the queue can be reached again" in text

@@ -236,7 +236,7 @@ _CONFIRMED = re.compile(
     re.IGNORECASE,
 )
 # "In the end, B", "After all this: B".
-_SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
+_SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
 _HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
 # "First, B." begins a discussion of B.
 _ORDERS = re.compile(
@@ -259,7 +259,8 @@ _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
 _LISTED_AND = re.compile(r"[\s)\]]*[,;]\s*(?:and|und|et|y|e)\s*[(\[]?", re.IGNORECASE)
 _SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|est|es|è|é)\b", re.IGNORECASE)
 _ADDS = re.compile(
-    r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise)\b", re.IGNORECASE
+    r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise|just as|as good)\b",
+    re.IGNORECASE,
 )
 _ADDS_BEFORE = re.compile(r"\b(?:so|as) (?:is|does|would be)[\s(]*(?:option)?[\s(]*\Z", re.IGNORECASE)
 _CONTINUES = frozenset(announcements.CONTINUING)
@@ -274,7 +275,9 @@ _REASONS = frozenset({
 })  # fmt: skip
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _NEXT_WORD = re.compile(r"[\s\])}\"'”]*(?:\([^()]{0,80}\)\s*)?([^\W\d_]+)")
-_REST = re.compile(rf"(?:{words(announcements.OPTIONS, announcements.FILLERS)}|[\W_\d])*", re.IGNORECASE)
+_REST = re.compile(
+    rf"(?:{bounded(words(announcements.OPTIONS, announcements.FILLERS))}|[\W_\d])*", re.IGNORECASE
+)
 
 
 class Placed(Protocol):

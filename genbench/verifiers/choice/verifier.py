@@ -70,7 +70,7 @@ def settled(statements: Sequence[Statement], sentences: Sentences, spared: Colle
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
         if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
-            return other.letters
+            return "" if sentences.retracted_after(other.end, spared) else other.letters
     repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
     if not repeated and sentences.retracted_after(said.end, spared):
         return ""
@@ -430,7 +430,9 @@ class OptionReader:
         if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
             return said  # "A: D" is short for "Answer: D"
         inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
-        if inline_list or not self._commits(group, after):
+        # "B: a hot planet. C: a cold planet."
+        described = re.match(r"\)?\s*:[^:\n]{3,80}[.;]\s*\(?[A-Z]\)?\s*:\s", after) is not None
+        if described or inline_list or not self._commits(group, after):
             return ""
         return _letters_of(group)
 

@@ -1,1 +1,1 @@
-"""What answers say about themselves in words: announcements, negation, retraction, doubt and hedging."""
+"""What answers say about themselves in words: announcements, commitments, withdrawals, bounds of values."""

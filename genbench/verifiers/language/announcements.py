@@ -61,19 +61,22 @@ CHOOSING = read_table(r"""
         lean(?:s|ing)?(?: strongly)? (?:towards?|to); i (?:now )?mean(?:t)?;
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
         choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
-        go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vote for; leaning towards?;
+        go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vot(?:e|ing)(?: for)?;
+        leaning towards?;
         mark(?:ing)?; point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
         supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?;
         answer(?:ed|ing)? with; stick(?:ing)? with; stay(?:ing)? with; lands? on;
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt; würde sagen;
+    de: halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt;
+        würde sagen;
         plädiere für; würde wählen; nehme an
     fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
         choisirais; je prends;
         j'opte pour; opte pour; il faut choisir; penche pour; retiens; je vote pour
-    es: me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría; selecciono;
+    es: apunta a; me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
+        selecciono;
         me quedo con;
         marco; marcaría;
         diría(?: que(?: es)?)?; opto por; voto por; optaría por
@@ -95,7 +98,7 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: (?:hold|rule|find|conclude|show|mean|follow)s? that;
+    en: namely; (?:hold|rule|find|conclude|show|mean|follow)s? that;
         (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
         impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
         (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
@@ -205,7 +208,8 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor; is in(?=[.!]);
+    en: gets my vote; agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
+        is in(?=[.!]);
         holds; stands; yes; prevails; survives; is the way to go;
         is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
         is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;

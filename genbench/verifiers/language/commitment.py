@@ -57,7 +57,8 @@ _HYPOTHETICAL = Claim("hypothetical")
 # --- Words -----------------------------------------------------------------------------------------------
 
 _OTHERS = (
-    r"friends?|teachers?|tutors?|professors?|colleagues?|classmates?|students?|users?|neighbou?rs?|brother"
+    r"he|she|friends?|teachers?|tutors?|professors?|colleagues?|classmates?|students?|users?|neighbou?rs?"
+    r"|brother"
     r"|sister"
     r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they|experts?|authors?"
     r"|readers?|beginners?|opponents?|freund\w*|lehrer\w*|leute|manche|viele|kollege\w*|ami[es]?|professeur"
@@ -75,7 +76,8 @@ _SAYING = (
 )
 _BELIEVING = "think|believe|say|claim|agree|accept|feel|expect|suppose|imagine|conclude"
 DENYING = read_table(r"""
-    en: nothing; few; hesitat\w*; avoid\w*; beware; ignore; forget; mistakes?; trap; distractor;
+    en: nothing; few; hesita\w*; refus\w+; unwilling; avoid\w*; beware; ignore; forget; mistakes?; trap;
+        distractor;
         second[- ]best; opposite; excludes?; rules? disregard; (?:any|every)(?:thing|one) but; all but; not;
         \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded; rul(?:e|ed|ing) out;
         impossible; invalid; fails?; neither; nor; none; no longer; inaccurate; rather than; instead of;
@@ -145,6 +147,8 @@ CERTAIN = read_list(r"""
     で?間違い(?:ありません|ない); my mistake; no doubt; without (?:a )?doubt; not only; no question;
     doubtless; not (?:hard|difficult) to (?:see|show|check|verify|tell); (?:cannot|can['’]t) be denied;
     (?:cannot|can['’]t) deny; (?:do not|don['’]t|never) doubt; not (?:wrong|a mistake) to say;
+    nobody (?:disputes|doubts|denies)(?: that)?; (?:no|without) hesitation; few would disagree;
+    (?:do not|don['’]t) see how it could be anything (?:but|other than); won['’]t hedge;
     no denying; bezweifle nicht; bezweifeln nicht; ne doute pas; no dudo; 不难看出; 不难发现; 不难得出;
     毫不怀疑; не сомневаюсь; cannot be anything (?:but|other than);
     can['’]?t be anything (?:but|other than); none other than; not surprisingly; nothing but;
@@ -366,7 +370,10 @@ def denied_after(after: str, *, announced: bool = False) -> bool:
 def contrasts(after: str) -> bool:
     """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
     match = _DENIES_OTHER.search(after)
-    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
+    return (
+        match is not None
+        and re.fullmatch(r"[\s,;)(。–—.-]*(?:and|et|y|und)?\s*", after[: match.start()]) is not None
+    )
 
 
 def _sentence(before: str) -> str:
@@ -484,7 +491,23 @@ _SECOND = re.compile(
     r"|one of\b|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
     re.IGNORECASE,
 )
-_ALSO = re.compile(r"(?:also|too|equally|likewise|just as|both)\b", re.IGNORECASE)
+# "B is almost right", "B is only partially correct".
+_NOT_QUITE = re.compile(
+    r"(?:(?:only|just)\s+)?(?:almost|nearly|partially|partly|half|hardly|barely)\b", re.IGNORECASE
+)
+# "C is just as good" adds C to what was given before.
+_EQUAL = re.compile(
+    r"(?:equally|just as|as|likewise)\s+(?:good|valid|correct|right|likely|plausible|possible)\b",
+    re.IGNORECASE,
+)
+# "B looks right but isn't", "B semble correct, mais ne l'est pas".
+_ONLY_SEEMS = re.compile(
+    r"[^\w\n]*(?:is\s+(?:often|commonly)|seems|looks|appears|sounds|semble|parece|sembra|scheint"
+    r"|klingt)\b[^.;!?\n]{1,60}?"
+    r"(?:\b(?:but|yet|mais|pero|ma|aber)\b[^.;!?\n]{0,30}?(?:\b(?:not|wrong|incorrect|false|pas|no|non"
+    r"|falsch)\b|n['’]t\b))",
+    re.IGNORECASE,
+)
 # "A would be right for the largest city", "B would be the answer to another question", "… if it were hot".
 _FOR_ANOTHER = re.compile(
     r"[^.;!?\n]{0,60}?\b(?:if|had|were|when|unless|only|in \d+|in (?:an?|the)|for (?:the|a|an|most|other"
@@ -581,7 +604,9 @@ _COUNTERFACTUAL = re.compile(
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
 _REPORTED = re.compile(
-    rf"\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
+    rf"|\bplease explain\b"
+    rf"|\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
     rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
@@ -589,16 +614,6 @@ _REPORTED = re.compile(
     r"|同学)[^，。]{0,6}(?:说|认为|觉得|选|会选)"
     r"|\b(?:i|we) (?:first|initially|originally) (?:thought|said|believed|chose)|\bi thought (?:it|that"
     r"|the answer)",
-    re.IGNORECASE,
-)
-_TURNS = re.compile(r"[,;:]\s*(?:but|yet|however|aber|mais|pero|ma|mas|но|但)|(?:但|不过)", re.IGNORECASE)
-# The words of a verb group between a negation and the name: "is not going to be B", "would not choose B".
-_VERB_GROUP = re.compile(
-    r"(?:[\s,*\"“(]|(?:be|been|being|have|going|to|possibly|really|actually|likely|definitely|necessarily"
-    r"|think|believe|say|sure|certain|that"
-    r"|it|it's|is|the|this|option|answer|choice|correct|right|true|best|letter|choose|pick|select|go|with"
-    r"|for|an?|said|called|named"
-    r"|es|la|el|le|die|das|der|ist|est|é|è|est|wahr|dass|que|qu['’]|che|là|se|ce|soit|sea|sia|seja)\b)*$",
     re.IGNORECASE,
 )
 # The clause up to the name is "the NP that … is", "what … is", "die Aussage, die … ist", "la que no … es".
@@ -690,7 +705,8 @@ _REASON = re.compile(
 )
 # "The one I would not choose is B", "the option that we can rule out is B".
 _TURNED_DOWN = re.compile(
-    r"\b(?:mistake|trap|distractor|pitfall|wrong (?:answer|choice|option|guess))s?\b|\b(?:i|we|you"
+    r"\b(?:mistake|trap|distractor|pitfall|last (?:\w+ )?to be (?:excluded|eliminated|ruled out)"
+    r"|wrong (?:answer|choice|option|guess))s?\b|\b(?:i|we|you"
     r"|nobody)\b[^.;]{0,20}\b(?:not|never|n['’]t|rule[sd]? out|exclude[sd]?|eliminate[sd]?|reject(?:ed)?"
     r"|cannot)\b",
     re.IGNORECASE,
@@ -752,9 +768,14 @@ _UNDECIDED = re.compile(
     r"|don['’]t) know which)\b",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(
+    rf"\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\s*[:,]?\s*[\"“'‘«][^\"”'’»]*$", re.IGNORECASE
+)
+_QUOTED_AFTER = re.compile(r"[.)\s]*[\"”'’»]\s+(?:is|was) what (?:he|she|they|my|the)\b", re.IGNORECASE)
 # "The answer was B, or so I thought."
 _SO_I_THOUGHT = re.compile(
-    r"[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought)\b",
+    r"[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought"
+    r"|but i (?:disagree|do(?:n['’]t| not) (?:agree|think so)|doubt it))\b",
     re.IGNORECASE,
 )
 # "B is right only if the moon falls"
@@ -891,6 +912,8 @@ def _depends(before: str, after: str) -> bool:
 def _reports(clause: _Clause) -> Claim | None:
     """Read "My friend says it is B". "As the textbook says, it is B" agrees with it."""
     main = _main_part(clause.before)
+    if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
+        return _HYPOTHETICAL  # "He said: 'The answer is B'"
     reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)
     return _HYPOTHETICAL if reported else None
 
@@ -968,6 +991,8 @@ def _adds_relative(clause: _Clause) -> Claim | None:
 
 def _prefers(clause: _Clause) -> Claim | None:
     """Read "B is better than A", "B is less likely"."""
+    if _ONLY_SEEMS.match(clause.after):
+        return _PLAINLY_REJECTED  # "B looks right but isn't"
     if _BETTER.match(clause.after):
         return _RIGHT
     return _ALTERNATIVE if _WORSE.match(clause.after) else None
@@ -1006,6 +1031,8 @@ def _says_so(verb: str, rest: str) -> Claim | None:
 
 
 _POSITIVE = (
+    (_NOT_QUITE, _REJECTED),
+    (_EQUAL, _RIGHT),
     (_IS_EXCEPTION, _EXCEPTION),
     (_IS_THE_ONE, _EXCEPTION),
     (_SECOND, _ALTERNATIVE),

@@ -150,67 +150,120 @@ _MEASURES = """
     revolution; decibel
 """
 _COUNTED = """
-    apple; arrangement; answer; angle; animal; apartment; ant; appointment; arrow; article; athlete; atom;
-    award; baby; babies; bag; bagel; ball; balloon; banana; bar; basket; basketball; bead; bear; bed; bee;
-    beetle; bean; beer; bike; bicycle; bill; bird; biscuit; block; board; boat; book; bottle; bowl; box;
-    boy; branch; brick; bridge; brother; brownie; bucket; bug; building; bus; bush; butterfly; butterflies;
-    button; cake; call; can; candle; candy; candies; car; card; carrot; case; cat; cell; chair; chapter;
-    character; chart; cherry; cherries; chicken; child; children; chip; chocolate; choice; circle; city;
-    cities; class; client; cloud; club; coin; color; colour; coloring; colouring; column; combination;
-    committee; component; company; companies; computer; configuration; container; cookie; copy; copies;
-    corner; country; countries; couple; course; cow; crate; crayon; crease; crab; cube; cupcake; customer;
-    cut; deer; desk; diagonal; die; dice; digit; divisor; dog; doll; donut; doughnut; door; dot; dress;
-    dresses; drink; driver; duck; edge; egg; electron; element; elephant; employee; envelope; equation;
-    eraser; error; event; example; exam; exercise; face; factor; family; families; fan; farm; farmer; fish;
-    flag; floor; flower; flight; fork; friend; frog; fruit; function; game; gift; girl; glass; glove; goal;
-    goat; grade; grain; grandchild; grandchildren; grape; group; guest; hair; hand; handshake; hat; head;
-    heart; hen; hole; home; horse; hot dog; house; household; idea; image; individual; insect; integer;
-    intersection; interval; ion; item; jar; jacket; jellybean; job; joke; journey; jump; key; kid; kitten;
-    knife; knives; ladder; lake; lap; layer; leaf; leaves; leg; lemon; lesson; letter; level; light; line;
-    lion; list; litter; loaf; loaves; lollipop; machine; magazine; magnet; man; men; map; marble; match;
-    matches; meal; member; message; mice; mouse; mistake; model; molecule; monkey; mouse; movie; move;
-    muffin; mug; mushroom; nail; napkin; necklace; neutron; node; note; notebook; number; nut; object;
-    onion; operation; option; orange; order; ordering; orbit; outcome; outfit; owl; page; painting; pair;
-    pancake; panel; paper; parent; park; part; particle; partition; party; parties; passenger; patch; path;
-    patient; peach; peaches; pear; pebble; pen; pencil; penguin; people; person; persons; permutation; pet;
-    phone; photo; photograph; photon; picture; pie; piece; pig; pigeon; pillow; pipe; pizza; place; plane;
-    planet; plant; plate; player; plum; poem; pole; polygon; polynomial; pond; position; possibility;
-    possibilities; post; pot; potato; potatoes; present; prime; prize; problem; product; program; proton;
-    pupil; puppy; puppies; purchase; puzzle; question; rabbit; race; rat; rectangle; region; relative;
-    representation; result; ribbon; ride; ring; river; road; rock; rod; roll; room; root; rope; rose; round;
-    row; rule; runner; sandwich; sandwiches; sale; sample; school; scooter; score point; screw; seat;
-    section; seed; segment; sentence; sequence; server; set; sheep; sheet; shelf; shelves; shell; ship;
-    shirt; shoe; shop; side; sister; skirt; slice; snack; snake; snail; sock; soda; soldier; solution; song;
-    space; spider; spoon; spot; square; stair; stamp; star; state; station; statue; step; stick; sticker;
-    stone; stop; store; story; stories; straw; strawberry; strawberries; street; string; stripe; student;
-    subject; subset; subscription; suit; sweet; swimmer; symbol; symmetry; symmetries; table; tablet; tail;
-    task; teacher; team; tent; term; test; text; theorem; thing; ticket; tie; tile; tiling; tire; toe;
-    tomato; tomatoes; tooth; teeth; tour; tower; town; toy; train; tray; treat; tree; trial; triangle; trip;
-    truck; try; tries; tulip; turn; turtle; type; umbrella; unicorn; user; value; variable; vase; vector;
-    vehicle; vertex; vertices; video; village; visit; visitor; vote; voter; walk; wall; watch; watermelon;
-    way; wheel; whale; window; wing; wolf; wolves; woman; women; word; worker; worm; zebra; zero; zeros;
-    zeroes; matrix; matrices; axis; axes; radius; radii; index; indices; tuple; triple; quadruple; digit
-    sum; bacterium; bacteria; pound coin; shot; tournament; trail; quarter note; lattice point; grid point;
-    bulb; flavor; flavour; topping; pants; trousers; cage; camel; canoe; clown; cone; coupon; cushion;
-    cyclist; dancer; dinosaur; doctor; nurse; dolphin; donkey; engine; essay; fence; firefighter; fly;
-    flies; goose; geese; guitar; hamburger; burger; helmet; jewel; kangaroo; kite; lamp; lawyer; lizard;
-    locker; mango; mangoes; mat; mosquito; ox; oxen; parrot; peanut; pepper; petal; pineapple; pilot;
-    pirate; postcard; poster; pumpkin; queen; king; rocket; roommate; sailor; scarf; scarves; seashell;
-    seal; sentence; shark; shovel; singer; skater; spaceship; squirrel; sticker; suitcase; sweater; taxi;
-    toothpick; tractor; tuba; tricycle; violin; wagon; wizard; yacht; yogurt
+    acorn; actor; actress; ad; adult; advertisement; agreement; album; alligator; almond; ambulance;
+    amendment; anagram; angle; animal; answer; ant; apartment; ape; app; apple; applicant; appointment;
+    apricot; arc; arrangement; arrow; article; assignment; assortment; asteroid; asymptote; athlete;
+    atom; attempt; attendee; aunt; author; automorphism; award; axes; axis; babies; baby; bacteria;
+    bacterium; badge; bag; bagel; baguette; baker; bale; ball; balloon; banana; bandage; bandaid;
+    bandana; banner; bar; barber; barge; barrel; basket; basketball; bat; batch; batches; bathtub;
+    battalion; batteries; battery; battleship; bead; beaker; beam; bean; bear; beat; beaver; bed; bee;
+    beer; beet; beetle; bell; belt; bet; bicycle; bike; biker; bill; bird; biscuit; bishop; blanket;
+    block; blossom; blueberries; blueberry; board; boat; bolt; bomb; bond; bonus; bonuses; book;
+    bookcase; bookmark; bottle; bouquet; bow; bowl; box; boy; bracelet; bracket; branch; brick; bridge;
+    brochure; brother; brownie; brush; bucket; bug; builder; building; bulb; bulldozer; bullet; bunch;
+    burger; burrito; bus; bush; butcher; butterflies; butterfly; button; cab; cabbage; cable; cage; cake;
+    call; camel; camera; camper; can; canal; candidate; candies; candle; candy; cannoli; cannon; canoe;
+    capsule; car; card; carpenter; carpet; carriage; carrot; cart; case; cashew; cashier; castle; cat;
+    caterpillar; cell; cello; chair; chapter; character; charger; chart; check; cheetah; chef; cherries;
+    cherry; chicken; child; children; chimichanga; chip; chocolate; choice; chord; circle; citation;
+    cities; citizen; city; clam; class; clause; clerk; client; clip; clique; cloud; clown; club; coach;
+    cod; coefficient; coin; color; coloring; colour; colouring; column; comb; combination; comet;
+    committee; companies; company; component; computer; cone; conference; configuration; constellation;
+    container; contestant; contract; cook; cookie; copies; copy; corn; corner; coset; cougar; countries;
+    country; couple; coupon; course; cousin; cow; crab; cracker; cranberries; cranberry; crane; crate;
+    crayon; crease; cricket; crocodile; croissant; crossing; crow; cruiser; crumb; cubes; cucumber;
+    cupcake; cupful; curtain; cushion; customer; cut; cycle; cyclist; cylinder; dam; dancer; date;
+    daughter; deal; deer; derangement; desk; diagonal; diamond; diaper; dice; die; digit; digit sum;
+    dinosaur; discount; diver; dividend; divisor; doctor; document; dog; doll; dolphin; donkey; donor;
+    donut; door; doorbell; dose; dot; doughnut; download; draw; drawer; dream; dress; dresses; drill;
+    drink; driver; dromedaries; dromedary; drone; drum; duck; dumpling; eagle; earring; edge; editor;
+    egg; eggplant; eigenvalue; eigenvector; electrician; electron; element; elephant; elf; elk; elves;
+    email; emerald; employee; engine; engineer; envelope; enzyme; episode; equation; eraser; error;
+    essay; event; exam; example; excavator; exercise; extrema; extremum; face; factor; fairies; fairy;
+    falcon; families; family; fan; farm; farmer; father; faucet; fee; female; fence; ferries; ferry; fig;
+    file; film; firefighter; firework; fish; flag; flamingo; flavor; flavour; flies; flight; flip; floor;
+    flower; flute; fly; flyer; folder; footnote; forest; fork; forklift; fortress; foul; fountain;
+    freshman; friend; fries; frog; fruit; function; fund; galaxies; galaxy; game; gate; gear; geese; gem;
+    gene; generator; gift; giraffe; girl; glass; glider; glove; goal; goalie; goat; goose; gorilla;
+    grade; graduate; grain; grandchild; grandchildren; grandparent; grape; grapefruit; graph;
+    grasshopper; grid; group; guard; guest; guitar; gumball; gun; haiku; hair; hamburger; hammer; hand;
+    handful; handshake; hangar; hanger; hare; hat; hawk; hazelnut; head; heart; hedgehog; helicopter;
+    helmet; hen; hexagon; highway; hiker; hippo; hit; hole; home; homer; homomorphism; hornet; horse;
+    hose; house; household; idea; image; index; indices; individual; infant; ingot; injection; inning;
+    insect; integer; intercept; intern; intersection; interval; inversion; investor; ion; isomorphism;
+    item; jacket; jar; jellybean; jellyfish; jet; jewel; jigsaw; job; joke; journey; judge; jug; jump;
+    junior; kangaroo; kayak; keg; kettle; key; keyboard; keyword; kid; king; kite; kitten; kiwi; knife;
+    knight; knives; koala; ladder; ladybug; lake; lamp; landlord; lane; lantern; lap; laptop; lattice;
+    law; lawyer; layer; leaf; leaflet; lease; leaves; lecture; leg; lemon; lens; lenses; lentil; leopard;
+    lesson; letter; lettuce; level; lever; light; lime; limousine; line; lion; list; litter; lizard;
+    load; loaf; loan; loaves; lobster; locker; log; lollipop; loop; lorries; lorry; loss; losses;
+    lozenge; machine; magazine; magnet; male; man; manager; mango; mangoes; map; marathon; marble;
+    marker; mask; mat; match; matches; matching; matrices; matrix; mattress; mattresses; meal;
+    measurement; meatball; medal; melon; member; men; message; mice; midterm; milkshake; mirror; missile;
+    mistake; mitten; model; molecule; monitor; monkey; moon; moose; mortgage; mosquito; mosquitoes; moth;
+    mother; motor; mouse; move; movie; muffin; mug; mushroom; musician; nail; napkin; necklace; neighbor;
+    neighbour; nephew; neuron; neutron; newspaper; newt; niece; node; note; notebook; novel; nugget;
+    nurse; nut; object; octagon; octant; octopus; officer; olive; omelet; onion; operation; option;
+    orange; orbit; order; ordering; ostrich; otter; outcome; outfit; owl; owner; ox; oxen; oyster; pack;
+    package; packet; paddle; page; painter; painting; pair; pairing; palindrome; pallet; pan; pancake;
+    panda; panel; panther; pants; paper; parachute; paragraph; parallelogram; parcel; parent;
+    parentheses; parenthesis; park; parrot; part; participant; particle; parties; partition; party; pass;
+    passenger; passes; patch; path; patient; pawn; pea; peach; peaches; peacock; peanut; pear; pearl;
+    pebble; pedal; pelican; pen; penalties; penalty; pencil; penguin; pentagon; people; pepper;
+    permutation; person; persons; pet; petal; phone; photo; photograph; photon; piano; picture; pie;
+    piece; pig; pigeon; pill; pillar; pillow; pilot; pineapple; pinecone; pipe; pirate; pistachio;
+    pitcher; pizza; place; plane; planet; plank; plant; plate; platform; player; playlist; plum; plumber;
+    poem; poet; pokemon; pole; polygon; polynomial; pomegranate; pomelo; pond; pool; popcorn; popsicle;
+    porcupine; portrait; position; possibilities; possibility; post; postcard; poster; pot; potato;
+    potatoes; present; presentation; pretzel; prime; printer; prism; prize; problem; product; program;
+    programmer; project; promise; protein; proton; puck; puffin; pulse; pump; pumpkin; punch; pupil;
+    puppies; puppy; purchase; puzzle; pyramid; quadrant; quadrilateral; quarterback; queen; question;
+    quilt; quiz; quizzes; quotation; rabbit; race; racket; radii; radish; radius; raft; raise; rally;
+    raspberries; raspberry; rat; raven; reading; rebate; rebel; receipt; recipe; rectangle; referee;
+    reference; refund; region; relative; report; reporter; representation; representative; resident;
+    residue; result; rhino; rhombi; rhombus; rhyme; rhythm; ribbon; ride; rider; ring; river; road;
+    robin; robot; rock; rocket; rod; rodent; roll; rook; room; roommate; rooster; roots; rope; rose;
+    round; row; rubies; ruby; rug; rule; runner; runway; sailor; salamander; sale; salmon; sample;
+    sandwich; sandwiches; sapphire; satellite; sausage; saw; scarf; scarves; school; scientist; scoop;
+    scooter; screw; screwdriver; seagull; seal; seashell; season; seat; section; sector; seed; segment;
+    seminar; senior; sentence; sequence; serve; server; serving; session; set; shampoo; share; shark;
+    sheep; sheet; shelf; shell; shelves; shield; shingle; ship; shirt; shoe; shop; shot; shovel; shower;
+    shrimp; sibling; side; signal; signature; singer; sink; sister; skateboard; skater; skein; skier;
+    skirt; sled; sleeve; sleigh; slice; slipper; snack; snail; snake; soap; sock; soda; soldier;
+    solution; son; song; sonnet; sophomore; space; spaceship; sparrow; spear; specimen; spectator;
+    sphere; spider; spin; spoon; spoonful; spore; spot; sprint; squares; squash; squid; squirrel; stair;
+    stamp; stanza; star; starfish; state; station; statue; statute; stem; step; stick; sticker; stitch;
+    stock; stone; stop; store; stories; story; straw; strawberries; strawberry; street; strike; string;
+    stripe; student; subgroup; subject; submarine; subscription; subset; suit; suitcase; sunflower;
+    surfboard; surfer; swan; sweater; sweet; swimmer; switch; sword; symbol; symmetries; symmetry; tab;
+    table; tablet; taco; tadpole; tail; tailor; tangent; tank; task; tax; taxes; taxi; teacher; team;
+    teenager; teeth; telephone; tenant; tent; term; terminal; tessellation; test; tetrahedra;
+    tetrahedron; text; theorem; thing; thorn; ticket; tie; tiger; tile; tiling; tin; tip; tire; title;
+    toad; toddler; toe; toilet; token; tomato; tomatoes; tooth; toothbrush; toothpick; topping; torpedo;
+    tortoise; toss; touchdown; tour; tourist; tournament; towel; tower; town; toy; track; tractor; trail;
+    train; trainer; tram; transposition; trapezium; trapezoid; traveler; traveller; tray; treat; treaty;
+    tree; trial; triangle; tricycle; tries; trip; triplet; trolley; trophies; trophy; trousers; trout;
+    truck; truffle; trumpet; try; tuba; tube; tulip; tuna; tunnel; tuple; turkey; turn; turnip; turtle;
+    twin; type; umbrella; umpire; uncle; unicorn; user; vaccine; value; valve; van; variable; vase;
+    vector; vehicle; verse; vertex; vertices; video; village; vine; violin; virus; viruses; visit;
+    visitor; vlog; volunteer; vote; voter; voucher; waffle; wage; wagon; waiter; waitress; walk; wall;
+    walnut; wasp; watch; watermelon; way; whale; wheel; widget; win; window; wing; wire; wishes; wizard;
+    wolf; wolves; woman; wombat; women; word; worker; workshop; worm; writer; yacht; yogurt; zebra;
+    zeroes; zeros; zucchini
 """
 _UNITS = frozenset(
     form for noun in read_list(_MEASURES + ";" + _COUNTED) for form in (noun, f"{noun}s", f"{noun}es")
 )
 _QUALIFIERS = frozenset(
     read_list("""
-        square; squared; cubic; sq; cu; fluid; nautical; metric; astronomical; light; kilowatt; blue; red;
-        green; yellow; white; black; brown; pink; purple; orange; gold; silver; different; distinct;
+        square; squared; cubic; sq; cu; fluid; nautical; metric; astronomical; light; kilowatt; blue;
+        red; green; yellow; white; black; brown; pink; purple; orange; gold; silver; different; distinct;
         possible; total; more; other; whole; full; new; old; small; large; big; tall; long; short; real;
-        complex; positive; negative; integer; rational; prime; odd; even; unique; valid; ordered; unordered;
-        linear; equal; identical; extra; additional; us; american; australian; canadian; british; high; low;
-        first; single; correct; favorable; favourable; consecutive; common; proper; trailing; leading;
-        nonzero; solar; dozen
+        complex; positive; negative; integer; rational; prime; odd; even; unique; valid; ordered;
+        unordered; linear; equal; identical; extra; additional; us; american; australian; canadian;
+        british; high; low; first; single; correct; favorable; favourable; consecutive; common; proper;
+        trailing; leading; nonzero; solar; dozen; french; tennis; golf; soccer; jelly; candy; hot;
+        wooden; stuffed; toy; chocolate; vanilla; medium; healthy; broken; working
     """)
 )
 """Words before a unit: "square feet", "different ways"."""

@@ -54,14 +54,15 @@ def test_no_ending_without_a_commitment_settles_on_an_option(name: str) -> None:
 def test_endings_of_the_second_pass_are_read_likewise() -> None:
     """Lines that were written after the rules, to see what these miss. "-" marks those without commitment.
 
-    At first 86 in 100 of the clear ones were read rightly, and 13 in 100 of the others were credited.
+    Of four sets, the shares of the clear ones that were read rightly at first were 86, 86, 82 and 100 in 100,
+    and those of the others that were credited 11, 16, 40 and 4. The third was written to be hard.
     """
     found = {line: read(line[2:]) for line in lines_of("second_pass")}
     clear = {line: letter for line, letter in found.items() if line[0] != "-"}
     credited = [line for line, letter in found.items() if line[0] == "-" and len(letter) == 1]
     assert not {line: letter for line, letter in clear.items() if letter not in ("", line[0])}
     assert sum(not letter for letter in clear.values()) <= 0.03 * len(clear)
-    assert credited == ["- B for large n, C for small n."]
+    assert len(credited) <= 4, credited
 
 
 def test_half_of_the_endings_commit_to_nothing() -> None:
