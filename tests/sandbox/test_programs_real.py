@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from genbench.sandbox.box import Sandbox
 from genbench.sandbox.grading import Checks
-from genbench.sandbox.programs import Check, Grade, Limits
+from genbench.sandbox.programs import Check, Grade, Limits, Program
 from tests.table import each_row
 
 Run = Callable[..., Grade]
@@ -215,6 +216,63 @@ def test_outputs_that_repeat_or_have_few_values_are_easy_to_guess(
     checks = Checks([Check("", output) for output in outputs])
     checks.close()
     assert checks.are_guessable is guessable
+
+
+@each_row(
+    "outputs, processes",
+    [
+        (["YES", "NO", "YES"], 3),
+        (["0", "1", "2"], 3),
+        (["12", "7", "31"], 1),
+        ([f"{n % 2}" for n in range(20)], 20),
+        ([f"{n} {n * n}" for n in range(20)], 1),
+        ([f"{n % 2}" for n in range(45)], 45),
+    ],
+)
+def test_processes_of_a_program_are_as_few_as_its_outputs_allow(
+    any_box: Sandbox, outputs: list[str], processes: int
+) -> None:
+    """In tier a pids are counted in the cage, so none can be started unseen."""
+    pids: list[int] = []
+
+    def keep(answer: bytes) -> bool:
+        pids.append(int(answer.split()[-1]))
+        return True
+
+    checks = Checks([Check("", output) for output in outputs])
+    assert any_box._grade(Program("import os\nprint(os.getpid())"), checks, Limits(), keep).verdict == "pass"
+    checks.close()
+    assert len(pids) == len(outputs) and len(set(pids)) == processes
+    if any_box.cage.tier == "a":  # a stem has at most 20 tests
+        assert max(pids) - min(pids) == processes - 1 + (processes - 1) // 20
+
+
+def test_a_test_with_a_process_of_its_own_has_no_page_pipe_or_file_of_another(run_tier: Run) -> None:
+    """The stem's memory is copied: what a test writes into it, no other test reads."""
+    text = (
+        "import fcntl, os, sys\nn = int(input())\n"
+        "seen = getattr(sys, 'seen', 0)\nsys.seen = n\n"
+        "left = os.lseek(1, 0, 1), fcntl.fcntl(0, 3) & os.O_NONBLOCK, os.fstat(1).st_size\n"
+        "for fd in range(3): fcntl.fcntl(fd, 4, os.O_NONBLOCK)\n"
+        "fds = []\nfor fd in range(3, 64):\n"
+        "    try: fds.append((fd, os.fstat(fd).st_mode >> 12))\n    except OSError: pass\n"
+        "print('NO' if seen or any(left) or fds != [(63, 1)] else 'YES' if n % 2 else 'MAYBE')"
+    )
+    tests = [(f"{n}\n", "YES" if n % 2 else "MAYBE") for n in range(1, 9)]
+    graded = run_tier(text, *tests)
+    assert graded.verdict == "pass", graded
+
+
+def test_locks_of_files_seem_to_work(run_tier: Run) -> None:
+    text = (
+        "import fcntl, os, sqlite3\nfd = os.open(os.__file__, os.O_RDONLY)\n"
+        "for how in (fcntl.LOCK_SH, fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN): fcntl.flock(fd, how)\n"
+        "fcntl.lockf(fd, fcntl.LOCK_SH)\n"
+        "db = sqlite3.connect(':memory:')\ndb.execute('create table t (n)')\n"
+        "with db: db.executemany('insert into t values (?)', [(n,) for n in range(5)])\n"
+        "print(db.execute('select sum(n) from t').fetchone()[0])"
+    )
+    assert run_tier(text, ("", "10")).verdict == "pass"
 
 
 def test_what_earlier_tests_left_does_not_fail_a_later_one(run: Run) -> None:

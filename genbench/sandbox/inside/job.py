@@ -64,7 +64,8 @@ def read(order: dict[str, Any], job_fd: int, inputs_fd: int, board: Board) -> Jo
         told["mode"],
         told["kind"],
         told["fn_name"],
-        told["program"],
+        # Python ignores the mark at the start of a file. The official evaluator does not.
+        told["program"].removeprefix("\ufeff") if told["mode"] == "real" else told["program"],
         told["spans"],
         order["apart"] or range(order["first"], order["first"] + order["count"]),
         inputs,

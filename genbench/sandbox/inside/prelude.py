@@ -8,7 +8,10 @@ last, so that `datetime` is the module.
 from __future__ import annotations
 
 import builtins
+import io
+import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -40,6 +43,35 @@ def warm() -> None:
         import_module(name)
     for name in ("exit", "quit"):
         setattr(builtins, name, _leave)
+
+
+class _Opener:
+    """A function that opens files in a cage without /proc, where /dev/stdin cannot be a link.
+
+    It is an object because a built-in function does not become a method either.
+    """
+
+    def __init__(self, real: Callable[..., Any]) -> None:
+        self._real = real
+
+    def __call__(self, file: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(file, str | os.PathLike) and os.fspath(file) in _STDIN:
+            # The link would give the file from its start, with an offset of its own.
+            own = os.dup(0)
+            os.lseek(own, 0, os.SEEK_SET)
+            return own if self._real is _os_open else self._real(own, *args, **options)
+        return self._real(file, *args, **options)
+
+
+_STDIN = frozenset({"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_os_open = os.open
+
+
+def provide_stdin() -> None:
+    """Let programs open /dev/stdin if the cage does not have it. Call it before `names`."""
+    if not os.path.exists("/dev/stdin"):  # noqa: PTH110 - pathlib would keep the function that is replaced here
+        builtins.open = io.open = _Opener(io.open)
+        os.open = _Opener(_os_open)  # type: ignore[assignment]
 
 
 def _leave(code: object = None) -> None:

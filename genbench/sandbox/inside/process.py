@@ -130,17 +130,18 @@ class Main:
         self.names.update(self._initial)
 
     def end(self, code: CodeType) -> None:
-        """Release what the program named as an ending interpreter does: private names, then the others.
+        """Release what the program named, as an ending interpreter does.
 
-        A finalizer that runs then still finds the names that come after its own. Python sets None, but the
-        prelude has names of built-ins, which must show again.
+        Python collects a module in one piece, so a finalizer still finds all other names. Here objects with a
+        finalizer go first, in the order of their names.
         """
         names = self._rebound(code, []) + self._new()
-        private = [name for name in names if name.startswith("_") and not name.startswith("__")]
-        for name in private + names:
+        final = [name for name in names if hasattr(type(self.names[name]), "__del__")]
+        for name in dict.fromkeys(final + names):
             if name not in self._initial:
                 self.names.pop(name, None)
             elif name != "__builtins__":
+                # Python sets None, but the prelude has names of built-ins, which must show again.
                 self.names[name] = self._initial[name]
 
     def _new(self) -> list[str]:
@@ -156,7 +157,7 @@ class Main:
         """Return the names of the prelude that the program's text may have bound anew."""
         own, first = self.names, self._initial
         for name in code.co_names:
-            if name in first and own.get(name) is not first[name]:
+            if name in first and name in own and own[name] is not first[name]:
                 found.append(name)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
@@ -246,13 +247,16 @@ def report(error: BaseException, text: str) -> int:
     if isinstance(error, MemoryError):
         _say("MemoryError")
         return statuses.MEMORY
+    status = statuses.EXCEPTION
+    if isinstance(error, KeyboardInterrupt):  # Python ends itself by the signal
+        status = statuses.killed_by(signal.SIGINT)
     try:
         linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
         error.__traceback__ = _own_frames(error.__traceback__)
         _say("".join(traceback.format_exception(error, limit=_LAST_FRAMES)))
     except BaseException:  # an exception whose own methods fail
         _say(type(error).__name__)
-    return statuses.EXCEPTION
+    return status
 
 
 def _exit_code(code: object) -> int:
@@ -293,7 +297,7 @@ def _stream(fd: int, how: str, *, errors: str = "strict", buffering: int = -1) -
 
 def flush() -> None:
     """Write out what the program's standard streams still buffer."""
-    for stream in (sys.stdout, sys.__stdout__, sys.stderr):
+    for stream in (getattr(sys, "stdout", None), sys.__stdout__, getattr(sys, "stderr", None)):
         # A stream of the program's own need not have `closed`.
         if stream is not None and not getattr(stream, "closed", False):
             stream.flush()

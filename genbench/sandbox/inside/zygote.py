@@ -228,6 +228,7 @@ def main() -> None:
     setup = json.loads(data)
     board, other = Board(fds[0]), socket.socket(fileno=fds[1])
     os.close(fds[0])
+    prelude.provide_stdin()
     names = prelude.names()
     prelude.warm()
     own = os.getpid()
