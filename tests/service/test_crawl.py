@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import uuid
@@ -28,7 +27,7 @@ from genbench.service import demo
 from genbench.service.app import make_app
 from genbench.service.context import Service
 from genbench.trend.detect import detect_changes
-from tests.ledger.synthetic import flat, make_run
+from tests.ledger.synthetic import flat, make_run, rewrite
 from tests.ready_runs import RIGHT, WRONG, rows, write_lines
 
 pytestmark = pytest.mark.slow
@@ -171,11 +170,8 @@ def draw(place: Path, name: str, wrong: int, models: tuple[str, ...]) -> Path:
 def copied(source: Path, target: Path, position: int) -> None:
     """Copy a run folder as another run: the night `position` of the track `answers`."""
     shutil.copytree(source, target)
-    path = target / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["uid"] = str(uuid.uuid4())
-    manifest["track"] = {"name": "answers", "kind": "night", "position": position, "role": "point"}
-    path.write_text(json.dumps(manifest))
+    place = {"name": "answers", "kind": "night", "position": position, "role": "point"}
+    rewrite(target, manifest=lambda record: record.update(uid=str(uuid.uuid4()), track=place))
 
 
 @pytest.fixture(scope="module")
