@@ -1,13 +1,14 @@
 """Simulated errors of the gate's verdicts on nights whose truth is known, before and now.
 
-    python benchmarks/decisions.py [--nights 500] [--part tasks|suite|intervals] [--only collapse]
+    python benchmarks/decisions.py [--nights 500] [--part tasks|suite|intervals|headline] [--only collapse]
 
 One night draws a stored base and a tuned model, and decides. Problems' true rates are made here, in the
 shapes of public benchmarks. AIME 2025 has the published rates of twelve models if the folder
 $GENBENCH_GOLD/data/rates has them. A neighbouring checkpoint moves each rate a little towards that of another
 model with the same mean. "Before" is the rule of version 0.2: a t bound, and every gating task non-inferior.
 A night that lost exactly the margin must not be called NON_INFERIOR more often than in 5 % of cases.
-One thread. Prints Markdown tables.
+`headline` counts the suites whose first line has the sign of the mean of their table. One thread. Prints
+Markdown tables.
 """
 
 from __future__ import annotations
@@ -15,17 +16,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
 
 import numpy as np
 from scipy.special import stdtrit
 
+from genbench.analysis.comparison.compare import compare
+from genbench.reports.explanations import headline
+from genbench.reports.numbers import signed
 from genbench.stats.comparison.differences import lower_bound, mover_lower
 from genbench.stats.comparison.gate import MARGIN, MIN_PROBLEMS, Gate, gate
 from genbench.stats.comparison.paired import Paired, paired
@@ -317,7 +324,35 @@ def _coverage(
     print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
-PARTS = {"tasks": tasks, "suite": suite, "intervals": intervals}
+def headlines(nights: int) -> None:
+    """Print how many first lines show the mean of the table, and how often the pool has another sign."""
+    rng, counts = np.random.default_rng(7), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(nights):
+            lines: list[list[str]] = [[], []]
+            for task in range(rng.integers(1, 5)):
+                n, level, by = rng.choice([10, 30, 120]), rng.random(), rng.normal(0, 0.15)
+                drawn = rng.random((2, n)) < np.array([[level], [level + by]])
+                for side in (0, 1):
+                    lines[side] += [
+                        json.dumps({"task": f"t{task}", "problem_id": str(i), "sample_index": 0, "score": s})
+                        for i, s in enumerate(drawn[side].astype(int).tolist())
+                    ]
+            paths = [Path(folder) / name for name in ("base", "tuned")]
+            for path, rows in zip(paths, lines, strict=True):
+                path.write_text("\n".join(rows) + "\n")
+            record = compare(*paths)
+            differences = [item.difference for item in record.tasks.values() if item.difference is not None]
+            mean, pooled = fmean(differences), record.suite.pooled_difference
+            shown = re.search(r": (?:mean )?([+-]?\d+\.\d) points", headline(record))
+            counts["shows the mean" if shown and shown[1] == signed(mean) else "shows another number"] += 1
+            counts["the pool has another sign"] += pooled is not None and pooled * mean < 0
+    print("| first lines | suites |\n|---|---|")
+    for name, count in counts.items():
+        print(f"| {name} | {count:,} |")
+
+
+PARTS = {"tasks": tasks, "suite": suite, "intervals": intervals, "headline": headlines}
 
 
 def main() -> None:

@@ -1,17 +1,21 @@
-"""The light core: what the start-up imports, and what works with only the core dependencies installed."""
+"""The light core: what commands import, and what works with only the core dependencies installed."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
 
 from tests.installed import ROOT, Environment, closure, normal, requirements
+from tests.ledger.synthetic import flat
+from tests.ledger.synthetic import make_run as make_night
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 ALLOWED = frozenset(
@@ -104,6 +108,91 @@ def test_the_report_of_a_stored_run_is_made(light: Environment, make_run: MakeRu
     assert "<svg" in (tmp_path / "page.html").read_text()
     markdown = light.run(tmp_path, "report", str(run), "--format", "md")
     assert markdown.returncode == 0 and "sums" in markdown.stdout
+
+
+WALK: Sequence[tuple[str, int]] = (
+    ("doctor", 0),
+    ("tasks gsm8k", 0),
+    ("init made.yaml", 0),
+    ("check suite.yaml", 0),
+    ("check suite.yaml --prompts --json", 0),
+    ("mirror suite.yaml --to mirror", 0),
+    ("show BASE", 0),
+    ("show BASE sums p00", 0),
+    ("compare BASE TUNED --details", 0),
+    ("estimate BASE", 0),
+    ("rank BASE TUNED", 2),
+    ("report BASE TUNED -o page.html", 0),
+    ("score BASE --again --trust-run files", 0),
+    ("merge BASE TUNED --into merged", 2),
+    ("export BASE --to inspect --output logs", 0),
+    ("import task task.yaml -o imported", 2),
+    ("import log samples_sums.jsonl --output imported.jsonl", 0),
+    ("sandbox", 0),
+    ("launch slurm suite.yaml --run-dir out --shards 2", 0),
+    ("launch ray suite.yaml --run-dir out --shards 2", 0),
+    ("ledger add nights", 0),
+    ("ledger list nightly --runs", 0),
+    ("ledger rebuild", 0),
+)
+"""Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs."""
+
+
+@pytest.fixture
+def place(make_run: MakeRun, tmp_path: Path) -> Path:
+    """A folder with stored runs, nights, a suite of the shipped checkpoint, and a corpus."""
+    make_run("BASE", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
+    make_run("TUNED", lambda i: [RIGHT, RIGHT, RIGHT, WRONG])
+    for night in range(4):
+        scores = {"sums": flat(40, 2, 0.5, night)}
+        make_night(tmp_path / "nights" / f"n{night}", scores, position=20_000 + night)
+    suite = SUITE.replace("KIND", "exact").replace("./model", "shipped:checkpoints/tiny-tuned")
+    (tmp_path / "suite.yaml").write_text(suite)
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "1+1?", "reference": "2"}) + "\n")
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"text": "1+1?"}) + "\n")
+    sample = {"doc_id": 0, "doc": {}, "target": "2", "resps": [["2"]], "filtered_resps": ["2"], "acc": 1.0}
+    (tmp_path / "samples_sums.jsonl").write_text(json.dumps(sample) + "\n")
+    (tmp_path / "checkpoints").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def telling(tmp_path: Path) -> dict[str, str]:
+    """Variables under which every Python process writes its command to `told` if it has imported torch."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(
+        "import atexit, sys\n"
+        "def tell():\n"
+        "    if 'torch' in sys.modules:\n"
+        f"        open({str(tmp_path / 'told')!r}, 'a').write(' '.join(sys.argv) + '\\n')\n"
+        "atexit.register(tell)\n"
+    )
+    return os.environ | {"PYTHONPATH": f"{tmp_path / 'site'}:{ROOT}"}
+
+
+def told(place: Path) -> str:
+    return (place / "told").read_text() if (place / "told").exists() else ""
+
+
+@pytest.mark.slow
+def test_commands_that_draw_nothing_never_import_torch(place: Path, telling: dict[str, str]) -> None:
+    wrong = []
+    for given, code in WALK:
+        arguments = [f"{each}/out/m" if each in ("BASE", "TUNED") else each for each in given.split()]
+        command = [sys.executable, "-m", "genbench", *arguments]
+        done = subprocess.run(
+            command, cwd=place, env=telling, input="", capture_output=True, text=True, check=False
+        )
+        if done.returncode != code or "Traceback" in done.stderr:
+            wrong.append(f"{given}: {done.returncode}, wanted {code}: {done.stderr[-300:]}")
+    assert wrong == []
+    assert told(place) == ""
+
+
+def test_an_import_of_torch_is_told(place: Path, telling: dict[str, str]) -> None:
+    code = "import sys; sys.modules['torch'] = sys"
+    subprocess.run([sys.executable, "-c", code], env=telling, check=True)
+    assert told(place) == "-c\n"
 
 
 SUITE = """\

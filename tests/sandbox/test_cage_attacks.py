@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from genbench.sandbox.box import Sandbox
+from genbench.sandbox.inside.seccomp import machine
 from genbench.sandbox.programs import Grade, Limits
 from genbench.sandbox.worker import Worker
 
@@ -122,6 +123,37 @@ def test_a_call_that_no_computing_needs_is_refused(name: str, run_tier: Run) -> 
         "print(call(n, os.getppid(), 0, 0, 0, 0) == -1 and ctypes.get_errno() in (1, 38))"
     )
     assert run_tier(text, ("", "True")).verdict == "pass"
+
+
+PID_CALLS = (
+    "kill", "tgkill", "prlimit64", "sched_getaffinity", "sched_getscheduler", "sched_getparam", "getpriority",
+    "getpgid", "getsid", "get_robust_list", "clock_gettime", "clock_getres", "clock_nanosleep",
+)  # fmt: skip
+
+
+def test_no_call_reaches_another_process_by_its_pid(run_tier: Run) -> None:
+    """The parent, the first process and twenty neighbours, as a pid and as the id of their clock."""
+    cpu = machine()
+    assert cpu is not None
+    numbers = {name: cpu.checked[name] for name in PID_CALLS}
+    text = LIBC + (
+        f"numbers = {numbers}\nbuffer = ctypes.create_string_buffer(4096)\nroom = ctypes.addressof(buffer)\n"
+        "own, found = os.getpid(), []\n"
+        "for pid in {1, os.getppid(), *range(own - 10, own), *range(own + 1, own + 11)} - {0, own}:\n"
+        "    for name, number in numbers.items():\n"
+        "        clocks = ~pid << 3 | 2, ~pid << 3 | 6\n"
+        "        for who in clocks if name.startswith('clock') else (pid,):\n"
+        "            if name == 'getpriority': r = call(number, 0, who)\n"
+        "            elif name == 'prlimit64': r = call(number, who, 3, 0, room)\n"
+        "            elif name == 'tgkill': r = call(number, who, who, 0)\n"
+        "            elif name == 'kill': r = call(number, who, 0)\n"
+        "            elif name == 'sched_getaffinity': r = call(number, who, 4096, room)\n"
+        "            elif name == 'clock_nanosleep': r = call(number, who, 0, room, 0)\n"
+        "            else: r = call(number, who, room, room + 64)\n"
+        "            if r >= 0 or ctypes.get_errno() != 1: found.append((name, pid - own, who, r))\n"
+        "print(found)"
+    )
+    assert run_tier(text, ("", "[]")).verdict == "pass", run_tier(text, ("", "[]"))
 
 
 def test_a_file_of_the_host_is_neither_read_nor_written(run_tier: Run, tmp_path: Path) -> None:
