@@ -49,6 +49,7 @@ from genbench.service.queries import (
 from genbench.service.responses import GoneError, NotFoundError, page, page_address, refused_as
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun
+from genbench.trend.sentence import state_words
 from genbench.types import STATUSES
 
 router = APIRouter()
@@ -205,7 +206,7 @@ def run_page(request: Request, uid: Name) -> HTMLResponse:
         near=neighbours(own.ledger, run),
         job=job_of_run(own.queue, run),
         has_report=report_of(run) is not None,
-        changes=_changes_of(own.ledger, run),
+        changes=[(change, state_words(change)) for change in _changes_of(own.ledger, run)],
     )
 
 
