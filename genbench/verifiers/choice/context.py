@@ -245,6 +245,11 @@ _ORDERS = re.compile(
     r"|其次)\b",
     re.IGNORECASE,
 )
+# "Between D and E, the rings decide it: E"
+_BETWEEN = re.compile(
+    r"^\W*(?:between|of|among|zwischen|entre|tra|fra) \(?[A-Z]\)? (?:and|und|et|y|e) \(?[A-Z]\)?\s*,\s*",
+    re.IGNORECASE,
+)
 # A letter of another option. "A" before a small word is an article.
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 # "B and C", "B/C", "(B) or option (C)".
@@ -357,6 +362,7 @@ def is_lone(before: str, after: str) -> bool:
 
 def closes_clause(before: str) -> bool:
     """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
+    before = _BETWEEN.sub("", before)
     if _SHORT_CLAUSE.fullmatch(before) is None or leaves_open(before) or _ORDERS.match(before):
         return False
     return denies(before) or _OTHER_LETTER.search(before) is None

@@ -69,7 +69,7 @@ CHOOSING = read_table(r"""
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt;
+    de: (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt;
         würde sagen;
         plädiere für; würde wählen; nehme an
     fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
@@ -116,7 +116,7 @@ CONCLUDING = read_table(r"""
         by (?:process of )?(?:elimination|exclusion); on (?:second thought|reflection); make (?:that|it);
         ruling out the (?:others|rest); said
     zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
-        只剩; 等等; 不对; 哦; 更准确地说
+        只剩; 只剩下; 剩下; 仅剩; 等等; 不对; 哦; 更准确地说
     de: eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf;
         handelt sich um;
         entschuldigung; verzeihung; also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist;
@@ -276,7 +276,7 @@ CONTINUING = read_list(r"""
     will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;
     ist; und; oder; parce; car; est; porque; ya; puesto; es; pois; perché; poiché; è; é; omdat; потому; так;
     что; является; как; a; per; por; dans; nicht; pas; no; non; não; n; neither; über; richtig; korrekt;
-    sein; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru; değil; för; eftersom; är; want; via; the;
+    sein; entscheiden; entschieden; aussprechen; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru; değil; för; eftersom; är; want; via; the;
     are; according; based; again; final; under; after; too; indeed; being; out; karena; vì; benar; đúng;
     seria; sería; serait; wäre; sagen; wählen; nehmen; tippen; верен; верно; неверен; неверно; convient;
     scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; makes; best; gives; follows;

@@ -548,6 +548,33 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 
+# What a branch hangs on: "B for a circular orbit and C for an eccentric one", "if we take mass, D; if we take
+# rings, E". "In short, B" and "For this reason, B" are no branches.
+_BRANCH_HEADS = {
+    "if": r"if|when|whenever|assuming|provided|supposing|wenn|falls|si|quand|lorsque|cuando|se|quando|если",
+    "for": r"for|für|pour|para|per|для",
+    "with": r"with|using|under|mit|bei|unter|nach|avec|sous|selon|con|bajo|según|при",
+    "in": r"in|on|at|im|auf|dans|en|sur|nel|в",
+}
+_DISCOURSE = (
+    r"(?:summary|conclusion|short|fact|the end|other words|general|sum|brief|my|our|addition|contrast|light"
+    r"|this|that|these|those|example|instance|all|now|sure|its|me|the (?:reasons?|above|whole|given)"
+    r"|balance|reflection|second|confidence|certainty|first|last|order|which|resumen|conclusión|résumé"
+    r"|effet|somme|fait|realidad|definitiva|consecuencia)\b"
+)
+_HEAD_WORD = "|".join(rf"(?P<{name}{{0}}>{source})" for name, source in _BRANCH_HEADS.items())
+_BRANCH_AFTER = re.compile(
+    rf"{_CLOSING},?\s*(?:(?:only|but)\s+)?(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w",
+    re.IGNORECASE,
+)
+_BRANCH_BEFORE = re.compile(
+    rf"(?:^|[,;:–—]\s*|\b(?:and|but|while|whereas|und|aber|et|mais|y|pero|e|ma)\s+)\W*"
+    rf"(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}$",
+    re.IGNORECASE,
+)
+# "如果按质量，选D；如果按光环，选E"
+_BRANCH_UNSPACED = re.compile(r"(?:如果|若|按照?|对于|当)[^，；。]{1,24}[，,]?[^，；。]{0,10}$")
+
 # --- Before a name: how the clause comes to it -----------------------------------------------------------
 
 # "B is better than A", "B rather than A", "Second choice: A", "followed by C": the name that loses.
@@ -598,15 +625,65 @@ _REAL_IF = re.compile(
     r"|even though|given|considering|after|when)\b",
     re.IGNORECASE,
 )
+# "If the passage is right, the answer is B", "Si l'on en croit le texte, c'est B", "Wenn man die Farbe
+# berücksichtigt, …": the condition only repeats what the question says, or how it is read.
+_GIVEN = (
+    r"(?:passages?|texts?|questions?|problem|prompt|article|excerpt|paragraph|author|premises?|assumptions?"
+    r"|statement|stem|data|tables?|figures?|graph|chart|diagram|values?|numbers?|formula|calculations?"
+    r"|arithmetic|reasoning|memory|recollection|information|description|definition|theory|rule|above|this"
+    r"|that|aufgabe\w*|angaben?|tabelle|frage|daten|rechnung|erinnerung|abbildung|énoncé|texte|tableau"
+    r"|données|calcul|souvenirs?|texto|enunciado|datos|tabla|cálculos?|memoria)"
+)
+_HOLDS = (
+    r"(?:right|correct(?:ly)?|true|accurate|reliable|valid|sound|trust\w*|believed?|holds?|hold up|serves?"
+    r"|literally|at face value|any (?:guide|indication)|to go by|stimm(?:t|en)|richtig|korrekt|zutreffen"
+    r"|trifft zu|täuscht|trügt|glauben|exacte?s?|correctes?|justes?|vraie?s?|bonnes?|trompe|correct[ao]s?"
+    r"|ciert[ao]s?|falla)"
+)
+_UNREAL = (
+    r"(?:were|had|would|could|might|wäre\w*|hätte\w*|würde\w*|könnte\w*|\w+(?:aient|ait|ions)"
+    r"|\w+(?:ara|iera|iese|ase|áramos|iéramos)n?)"
+)
+_PREMISE = re.compile(
+    rf"(?:^|[,;:]\s*)\W*(?:(?:so|and|then|also|donc|pues)\s*,?\s*)?"
+    rf"(?:(?:if|provided|assuming|wenn|falls|sofern|si)\b(?![^,]*\b(?:{_UNREAL}|(?-i:[B-HJ-Z]))\b)"
+    rf"[^,]{{0,60}}\b{_GIVEN}\b[^,]{{0,40}}\b{_HOLDS}\b"
+    rf"|(?:wenn|falls) (?:man|wir|ich)\b(?![^,]*\b{_UNREAL}\b)"
+    rf"|si (?:l['’]on|on|nous|je)\b(?![^,]*\b{_UNREAL}\b)"
+    rf"|si (?:tenemos|consideramos|nos|tomamos|miramos|aplicamos|se|me|no me|hacemos)\b(?![^,]*\b{_UNREAL}\b))"
+    r"[^,]{0,120},"
+    r"|(?:如果|若|假如)[^，]{0,12}(?:题目|题干|文章|材料|数据|文中|表格|资料)[^，]{0,12}"
+    r"(?:正确|无误|属实|准确|可靠|为准)[^，]{0,4}，",
+    re.IGNORECASE,
+)
 _COUNTERFACTUAL = re.compile(
     r"\b(?:would|were|had|wäre|hätte|serait|sería|sarebbe|seria|бы)\b", re.IGNORECASE
+)
+# "Some textbooks say B", "A student who forgets the mass will choose B", "One source gives B", "another D":
+# whoever an indefinite article or a quantifier introduces is not the response. "A look at the data suggests B"
+# has no such subject, "the passage says B" a definite one.
+_SOMEONE = (
+    r"\b(?:(?:some|many|most|several|few|a few|certain|other|various|numerous|these|those)(?: of \w+)?"
+    r"(?: [\w-]+)? \w+s"
+    r"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){0,2}? (?:textbooks?|books?"
+    r"|source|website|blog|article|paper|forum|answer key|key|dictionary|encyclop\w+|model|chatbot|person"
+    r"|child|layman|student|scholar|expert|critic|reader|commentator|\w+(?:ist|omer|cher|ian|ologer))"
+    r"|another|others?|the (?:answer )?key|wikipedia|popular opinion|conventional wisdom|folklore)"
+)
+_ASSERTS = (
+    r"(?:(?:would|will|may|might|could|can|often|usually|still|also|even|then|simply|does|do|tend to"
+    r"|tends to|is likely to|are likely to) )*"
+    r"(?:says?|said|states?|gives?|lists?|claims?|argues?|asserts?|maintains?|answers?|answered|chooses?"
+    r"|chose|picks?|picked|selects?|prefers?|favou?rs?|names?|thinks?|believes?|holds?|vote|votes|opts? for"
+    r"|goes with|go with|calls?|suggests?|considers?|consider|reports?|has|have|shows?|marks?)"
 )
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
 _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
-    rf"|\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
+    rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
     rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
@@ -654,9 +731,24 @@ _ALL_BUT = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(rf"{_CLOSING}(?:alone|allein|seule?|sol[ao])\b", re.IGNORECASE)
+_TURNED_DOWN_AFTER = re.compile(
+    rf"{_CLOSING}(?:can|could|may|is|was|kann|peut|puede)\b[^.;,!?\n]{{0,20}}\b(?:ruled out|eliminated|excluded"
+    r"|dismissed|discarded|rejected|ausgeschlossen|exclue?|éliminée?|descartad[ao]|descartar)\b",
+    re.IGNORECASE,
+)
+# "Only B says", "nur B alle Bedingungen erfüllt": a verb or an object follows, not another option.
+_GOES_ON = re.compile(
+    rf"{_CLOSING}(?!(?:if|when|or|and|und|oder|et|ou|y|o|wenn|si|for|at|in case)\b)[^\W\d_]{{2,}}",
+    re.IGNORECASE,
+)
+_OPEN_AFTER = re.compile(
+    rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful|uncertain"
+    r"|was (?:discussed|checked|considered)|remains to|needs)\b",
+    re.IGNORECASE,
+)
 _CLEFT = re.compile(
     r"(?:\bit(?: is|['’]s| must be| has to be| can only be)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore"
-    r"| thus| donc| also"
+    r"| thus| donc| also| bien| clearly| precisely| indeed"
     r"| then)?[\s(*]*(?:option|answer|(?:l['’]|la )?(?:option|proposition|affirmation|réponse))?[\s(*]*$",
     re.IGNORECASE,
 )
@@ -739,6 +831,7 @@ _MAKES_ANSWER = re.compile(
 _WINDOW, _PLACES = 200, 40
 """Characters on each side of a name that are read, and places of one name that are read, the last ones."""
 # "it is 6", "so 6", "= 6"
+_SO_IS = re.compile(r"\b(?:so|as) (?:is|are|does|do|was|can|must) (?:option )?[\s(]*$", re.IGNORECASE)
 _GIVES = re.compile(
     r"(?:\b(?:is|be|get|gives?|equals?|so|therefore|thus|hence|ist|est|es|è|é)"
     r"|[=:])[\s*$(\\{]*(?:boxed\{)?$",
@@ -819,7 +912,7 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
         asked: whether the sentence is a question.
     """
     if asked:
-        return _HYPOTHETICAL  # "Is it B?"
+        return _answered(before, after)
     if _COMMON_WORDS.issuperset(_WORDS.findall(before.lower())) and _ENDS_LINE.match(after):
         # "The answer is (B).": most answers end so.
         return _ANSWER if announced else _MENTION
@@ -836,6 +929,15 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
 
 
 _WORDS = re.compile(r"\w+")
+_WHICH_IS_IT = re.compile(
+    r"^\W*(?:so |and |but |then |, )*(?:is|ist|est-ce|es|è|is it|ist es)(?: it| es| this| the (?:correct |right )?answer| la"
+    r"| die antwort)?(?: then| therefore)?[\s(]*(?:option)?[\s(]*$|是不是(?:选)?$",
+    re.IGNORECASE,
+)
+_ENDS_QUESTION = re.compile(
+    r"[\s)]*(?:(?:the )?(?:correct|right|answer|correct answer|right answer|it|then|richtig|correcta?)[\s)]*)?",
+    re.IGNORECASE,
+)
 _COMMON_WORDS = frozenset(
     [
         "the",
@@ -862,6 +964,15 @@ def _first(rules: Sequence[_Rule], clause: _Clause) -> Claim | None:
     return next((claim for rule in rules if (claim := rule(clause)) is not None), None)
 
 
+def _answered(before: str, after: str) -> Claim:
+    """Return what a question and the word after it say: "Is it B? Yes." gives B, "Is it B? No." denies it."""
+    question, _, rest = after.partition("?")
+    said = verdict(rest)
+    if said == "right" and _WHICH_IS_IT.search(before) and _ENDS_QUESTION.fullmatch(question):
+        return _RIGHT
+    return _REJECTED if said == "wrong" else _HYPOTHETICAL
+
+
 def _main_part(before: str) -> str:
     """Return the part of a sentence from its last break on: "If it is A, …, but" does not reach "it is B"."""
     breaks = list(_CLAUSE_BREAK.finditer(before))
@@ -884,6 +995,12 @@ def _sentence_of(after: str) -> str:
 # The rules for what is before the name, in the order in which they are tried.
 
 
+def _likewise(clause: _Clause) -> Claim | None:
+    """Read "A is ruled out, and so is B": it says of B what was said before."""
+    found = _SO_IS.search(clause.before)
+    return _PLAINLY_REJECTED_BEFORE if found and denies(clause.before[: found.start()]) else None
+
+
 def _compares(clause: _Clause) -> Claim | None:
     """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
     if _NOTHING_BUT.search(clause.before):
@@ -896,9 +1013,30 @@ def _compares(clause: _Clause) -> Claim | None:
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
     main = _main_part(clause.before)
-    real = _REAL_IF.search(main) and not _ELSE.search(_sentence_of(clause.after))
+    otherwise = _ELSE.search(_sentence_of(clause.after)) is not None
+    real = (_REAL_IF.search(main) or _PREMISE.search(main)) and not otherwise
     supposed = _SUPPOSED.search(main) and not real
-    return _HYPOTHETICAL if supposed or _depends(clause.before, clause.after) else None
+    branch = otherwise and condition_of(clause.before, "")
+    return _HYPOTHETICAL if supposed or branch or _depends(clause.before, clause.after) else None
+
+
+def supposes(text: str, place: int) -> bool:
+    """Return whether the words before a place make a supposition of its clause: "If B is right"."""
+    part = re.split(r"[,;.\n，。]", text[max(0, place - _CONTEXT) : place])[-1]
+    return _SUPPOSED.search(part) is not None
+
+
+def condition_of(before: str, after: str) -> str:
+    """Return the kind of condition that a name has as one branch of several, or "".
+
+    "If it is hot, B" and "B when it is hot" are "if", "B for large n" is "for". Two names with conditions of one
+    kind, one after the other, leave the answer open.
+    """
+    part = re.split(r"[,;]\s*(?:and|but|while|und|et|y|or)\s", before)[-1]
+    found = _BRANCH_AFTER.match(after) or _BRANCH_BEFORE.search(part)
+    if found is None:
+        return "if" if _BRANCH_UNSPACED.search(before) else ""
+    return found.lastgroup or ""
 
 
 def _depends(before: str, after: str) -> bool:
@@ -925,8 +1063,18 @@ def _sets_apart(clause: _Clause) -> Claim | None:
     said_of_all = all_but and (_ALL_ARE.search(all_but[0]) or len(all_but[0].split()) > 6)
     if all_but and (said_of_all or _PREDICATE_OF_ALL.match(after)):
         return _EXCEPTION
-    if (_ONLY_BEFORE.search(before) or _ALONE.match(after)) and denied_after(after):
-        return _EXCEPTION
+    only = _ONLY_BEFORE.search(before)
+    if only or _ALONE.match(after):
+        if _TURNED_DOWN_AFTER.match(after):
+            return _PLAINLY_REJECTED  # "Only B can be ruled out"
+        if denied_after(after):
+            return _EXCEPTION
+        if (
+            only
+            and _GOES_ON.match(after)
+            and not (denies(before) or leaves_open(before) or _OPEN_AFTER.match(after))
+        ):
+            return _RIGHT  # "Only B satisfies both conditions"
     cleft = _CLEFT.search(before) and _CLEFT_AFTER.match(after) and not denies_next(before)
     return _EXCEPTION if cleft else None
 
@@ -1058,6 +1206,7 @@ def _denied_elsewhere(clause: _Clause) -> Claim | None:
 
 
 _RULES_BEFORE: tuple[_Rule, ...] = (
+    _likewise,
     _compares,
     _supposes,
     _reports,
