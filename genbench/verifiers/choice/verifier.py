@@ -324,37 +324,42 @@ class OptionReader:
 
     def _tallied(self, text: str) -> Statement | None:
         """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
-        if rows := self._table_rows(text):
-            return self._tally(rows)
-        for pattern in (self._patterns.ticks, self._patterns.verdicts):
-            found = [match for match in pattern.finditer(text) if not supposes(text, match.start())]
-            said = [
-                _Judged(
-                    match.start(),
-                    match.end(),
-                    match["letter"].upper(),
-                    verdict(match["said"]) == "right"
-                    if pattern is self._patterns.verdicts
-                    else match["mark"] in _TICKED,
-                )
-                for match in found
-            ]
-            if len({one.letter for one in said}) > 1:
-                return self._tally(said)
-        return None
+        judged = (self._table_rows(text), self._ticked(text), self._listed_verdicts(text))
+        several = (said for said in judged if len({one.letter for one in said}) > 1)
+        said = next(several, None)
+        return self._tally(said) if said else None
+
+    def _ticked(self, text: str) -> list[_Judged]:
+        """Return the options in a list of boxes: "- [x] B"."""
+        if not any(mark in text for mark in ("[", *"☐☑☒")):
+            return []
+        return [
+            _Judged(match.start(), match.end(), match["letter"].upper(), match["mark"] in _TICKED)
+            for match in self._patterns.ticks.finditer(text)
+        ]
+
+    def _listed_verdicts(self, text: str) -> list[_Judged]:
+        """Return the options that have a verdict each: "(A) No (B) Yes". "If B is right" gives none."""
+        return [
+            _Judged(match.start(), match.end(), match["letter"].upper(), verdict(match["said"]) == "right")
+            for match in self._patterns.verdicts.finditer(text)
+            if not supposes(text, match.start())
+        ]
 
     def _table_rows(self, text: str) -> list[_Judged]:
         """Return the options that the rows of a table judge: "| B | hot | Yes |". All cells must say yes."""
-        found = []
+        found: list[_Judged] = []
+        if "|" not in text:
+            return found
         for row in self._patterns.rows.finditer(text):
             said = [name for cell in row["cells"].split("|") if (name := verdict(" " + cell.strip()))]
             if said:
                 right = set(said) == {"right"}
                 found.append(_Judged(row.start(), row.end(), row["letter"], right))
-        return found if len({one.letter for one in found}) > 1 else []
+        return found
 
     def _tally(self, said: Sequence[_Judged]) -> Statement:
-        """Return what verdicts on several options state. If all but one are right, that one is the exception."""
+        """Return what verdicts on several options state. The only one that is not right is the exception."""
         chosen = "".join(dict.fromkeys(one.letter for one in said if one.right))
         judged = "".join(dict.fromkeys(one.letter for one in said))
         others = [letter for letter in judged if letter not in chosen]
@@ -604,9 +609,9 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if claim.role == "alternative":
         yield Statement(start, end, letters, "named")
     if claim.role not in ("alternative", "hypothetical"):
-        condition = condition_of(before, after) if len(letters) == 1 else ""
+        condition = condition_of(before, after) if len(letters) == 1 and group[0].kind == "letter" else ""
         for said in _given(group, claim, _Around(before, after, lead), sentences):
-            yield replace(said, condition=condition)
+            yield replace(said, condition=condition) if condition else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -691,7 +696,7 @@ class ChoiceVerifier(BaseVerifier):
     """
 
     name = "choice"
-    rules = "6"
+    rules = "7"
 
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)

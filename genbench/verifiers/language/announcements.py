@@ -65,11 +65,12 @@ CHOOSING = read_table(r"""
         leaning towards?;
         mark(?:ing)?; point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
         supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?;
-        answer(?:ed|ing)? with; stick(?:ing)? with; stay(?:ing)? with; lands? on;
+        answer(?:ed|ing)? with; stick(?:ing)? with; agrees? with; stay(?:ing)? with; lands? on;
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt;
+    de: (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für;
+        tippe auf; bleibt nur; bleibt;
         würde sagen;
         plädiere für; würde wählen; nehme an
     fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
@@ -105,7 +106,7 @@ CONCLUDING = read_table(r"""
         accordingly; then; overall; finally; in conclusion; conclusion; in short; in summary; result; final;
         final choice; my (?:final )?(?:choice|guess|pick|vote); final letter; which is; that is; that's;
         it's; it is; this is; it['’]s got to be; it (?:has|have|had|needs) to be; (?:has|have|got) to be;
-        (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it;
+        (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it; makes?; making;
         leav(?:es|ing)(?: us)?(?: only)?(?: just)?(?: with)?; left with; only;
         i(?:['’](?:d|ll)| would| will)? say; guess; choice; pick; vote; selection;
         to (?:sum(?: it)? up|summari[sz]e|conclude|recap); all in all; in sum; ultimately; verdict;
@@ -188,7 +189,7 @@ FILLERS = read_table(r"""
 """Words that may come between an announcement and the option."""
 
 COPULAS = read_table(r"""
-    en: is; are; was; would be; should be; must be; will be; has to be; [’']s; being
+    en: is; are; was; would be; should be; must be; will be; has to be; [’']s; being; stays; remains
     zh: 是; 为; 為; 应为; 選; 选
     de: ist; sei; lautet; sind; wäre; muss; heißt
     fr: est; sont; soit; serait; doit être; sera
@@ -208,7 +209,8 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: gets my vote; agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
+    en: (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
+        agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
         is in(?=[.!]);
         holds; stands; yes; prevails; survives; is the way to go;
         is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
@@ -276,11 +278,13 @@ CONTINUING = read_list(r"""
     will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;
     ist; und; oder; parce; car; est; porque; ya; puesto; es; pois; perché; poiché; è; é; omdat; потому; так;
     что; является; как; a; per; por; dans; nicht; pas; no; non; não; n; neither; über; richtig; korrekt;
-    sein; entscheiden; entschieden; aussprechen; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru; değil; för; eftersom; är; want; via; the;
+    sein; entscheiden; entschieden; aussprechen; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru;
+    değil; för; eftersom; är; want; via; the;
     are; according; based; again; final; under; after; too; indeed; being; out; karena; vì; benar; đúng;
     seria; sería; serait; wäre; sagen; wählen; nehmen; tippen; верен; верно; неверен; неверно; convient;
     scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; makes; best; gives; follows;
-    contradicts; fails; all; when; without; like; corresponds
+    passes; meets; fulfils; fulfills; explains; accounts; describes; matched; contradicts; fails; all; when;
+        without; like; corresponds
 """)
 """Words that may follow a chosen letter. Any other word makes "A" an article."""
 

@@ -115,7 +115,11 @@ DENYING = read_table(r"""
 
 SUPPOSING = read_list(r"""
     let['’]?s (?:assume|suppose|say|imagine); let us (?:assume|suppose|say|imagine); imagine;
-    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob;
+    if; suppose; supposing; assuming; assume; were; had; pretend; granted that; in case; provided(?: that)?;
+    as long as; so long as; on the assumption; on condition; even if;
+    should (?:the|it|this|that|an?|you|we|one|there|they|your|our|\(?[a-z]\)?)\b;
+    say (?:the answer|it) (?:is|was|were); sollten?; sofern; solange; gesetzt; à supposer; admitamos;
+    pongamos que; digamos que; siempre que; 假定; 要是; 只要; whether; unless; either way; wenn; falls; ob;
     si(?! tratta); supposons; supongamos; se(?! trata); supponiamo; suponha; als; stel; если; предположим;
     如果; 假设; 倘若; 假如; もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
 """)
@@ -297,7 +301,8 @@ _PRE_NEGATIONS = (
 )
 # The option that is denied after the chosen one: "B, not A", "B rather than option C", "B而不是A".
 _DENIES_OTHER = re.compile(
-    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:(?:to|for|with|on|by|at|für|zu|pour|à|por|a"
+    rf"|con)\s+)?\(?(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
     re.IGNORECASE,
 )
 # "not ", "rule out option ", "cannot be the " right before a letter.
@@ -443,7 +448,10 @@ _NOT = (
 _CLOSING = r"(?:[)\]}\"'”’»*]|[^\S\n])*"
 # "B (Venus) …", "B, however, …": what may be between a name and its verb.
 _ASIDE = (
-    r"(?:\([^()]{0,80}\)\s*)?(?:[,–—]\s*(?:however|though|then|in fact|therefore|of course|clearly)\s*,?\s*)?"
+    r"(?:\([^()]{0,80}\)\s*)?(?:[,–—]\s*(?:however|though|then|in fact|therefore|of course|clearly"
+    r"|on the other hand|by contrast|in contrast|on the contrary|meanwhile|as (?:we|i) (?:saw|said)"
+    r"|hingegen|dagegen"
+    r"|en revanche|par contre|en cambio)\s*,?\s*)?"
 )
 _PREDICATE = re.compile(
     rf"{_CLOSING}{_ASIDE}(?:(?:{_ADVERB})\s+){{0,2}}"
@@ -551,6 +559,11 @@ _OTHERWISE = re.compile(
 # What a branch hangs on: "B for a circular orbit and C for an eccentric one", "if we take mass, D; if we take
 # rings, E". "In short, B" and "For this reason, B" are no branches.
 _BRANCH_HEADS = {
+    "one": r"(?:the )?(?:first|second|one|other|another|former|latter)|sometimes|mal|tantôt|a veces"
+    r"|(?:die |der |das |le |la |el )?(?:erste|zweite"
+    r"|eine|andere|premier|première|seconde?|autre|primer[ao]?|segund[ao]|otr[ao])n?r?",
+    "time": r"before|after|until|prior to|vor|nach|avant|après|antes de|después de",
+    "by": r"by|judging by|in terms of|regarding|as to|according to|par|por",
     "if": r"if|when|whenever|assuming|provided|supposing|wenn|falls|si|quand|lorsque|cuando|se|quando|если",
     "for": r"for|für|pour|para|per|для",
     "with": r"with|using|under|mit|bei|unter|nach|avec|sous|selon|con|bajo|según|при",
@@ -558,22 +571,29 @@ _BRANCH_HEADS = {
 }
 _DISCOURSE = (
     r"(?:summary|conclusion|short|fact|the end|other words|general|sum|brief|my|our|addition|contrast|light"
-    r"|this|that|these|those|example|instance|all|now|sure|its|me|the (?:reasons?|above|whole|given)"
+    r"|this|that|(?:these|those) (?:reasons?|grounds|considerations|facts|cases)|elimination|exclusion"
+    r"|process|far"
+    r"|all|which|example|instance|all|now|sure|its|me|the (?:reasons?|above|whole|given)"
     r"|balance|reflection|second|confidence|certainty|first|last|order|which|resumen|conclusión|résumé"
     r"|effet|somme|fait|realidad|definitiva|consecuencia)\b"
 )
 _HEAD_WORD = "|".join(rf"(?P<{name}{{0}}>{source})" for name, source in _BRANCH_HEADS.items())
 _BRANCH_AFTER = re.compile(
-    rf"{_CLOSING},?\s*(?:(?:only|but)\s+)?(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w",
+    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w",
     re.IGNORECASE,
 )
 _BRANCH_BEFORE = re.compile(
     rf"(?:^|[,;:–—]\s*|\b(?:and|but|while|whereas|und|aber|et|mais|y|pero|e|ma)\s+)\W*"
-    rf"(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}$",
+    rf"(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
+    # "For option B, …" has B in the condition itself: a comma or a verb has to come first.
+    r"(?:[,:]|\b(?:it|is|be|gives?|choose|pick|take|get|have|answer|ist|es|gilt|wäre|est|serait|es|sería"
+    r"|la|elige"
+    r"|c['’]est)\b)[^,;]{0,40}$",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 # "如果按质量，选D；如果按光环，选E"
-_BRANCH_UNSPACED = re.compile(r"(?:如果|若|按照?|对于|当)[^，；。]{1,24}[，,]?[^，；。]{0,10}$")
+_BRANCH_UNSPACED = re.compile(r"(?:如果|若|按照?|对于|当)[^,，;；。]{1,24}[，,]?[^,，;；。]{0,10}$")
 
 # --- Before a name: how the clause comes to it -----------------------------------------------------------
 
@@ -621,7 +641,8 @@ _REAL_IF = re.compile(
     r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:pressed|forced|asked|anything|i|we|you"
     r"|one)\b(?! (?:were|are right|thought"
     r"|think))[^,;]{0,120}[,;]"
-    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as|since|because|although|though|while|whereas"
+    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as(?! long as)|since|because|although|though"
+    r"|while|whereas"
     r"|even though|given|considering|after|when)\b",
     re.IGNORECASE,
 )
@@ -632,11 +653,12 @@ _GIVEN = (
     r"|statement|stem|data|tables?|figures?|graph|chart|diagram|values?|numbers?|formula|calculations?"
     r"|arithmetic|reasoning|memory|recollection|information|description|definition|theory|rule|above|this"
     r"|that|aufgabe\w*|angaben?|tabelle|frage|daten|rechnung|erinnerung|abbildung|énoncé|texte|tableau"
-    r"|données|calcul|souvenirs?|texto|enunciado|datos|tabla|cálculos?|memoria)"
+    r"|données|calculs?|souvenirs?|texto|enunciado|datos|tabla|cálculos?|memoria)"
 )
 _HOLDS = (
     r"(?:right|correct(?:ly)?|true|accurate|reliable|valid|sound|trust\w*|believed?|holds?|hold up|serves?"
-    r"|literally|at face value|any (?:guide|indication)|to go by|stimm(?:t|en)|richtig|korrekt|zutreffen"
+    r"|literally|at face value|drawn to scale|complete|as (?:given|stated|shown)|any (?:guide|indication)"
+    r"|to go by|stimm(?:t|en)|richtig|korrekt|zutreffen"
     r"|trifft zu|täuscht|trügt|glauben|exacte?s?|correctes?|justes?|vraie?s?|bonnes?|trompe|correct[ao]s?"
     r"|ciert[ao]s?|falla)"
 )
@@ -646,36 +668,87 @@ _UNREAL = (
 )
 _PREMISE = re.compile(
     rf"(?:^|[,;:]\s*)\W*(?:(?:so|and|then|also|donc|pues)\s*,?\s*)?"
-    rf"(?:(?:if|provided|assuming|wenn|falls|sofern|si)\b(?![^,]*\b(?:{_UNREAL}|(?-i:[B-HJ-Z]))\b)"
+    rf"(?:(?:if|provided(?: that)?|assuming(?: that)?|as long as|so long as|wenn|falls|sofern|solange|si"
+    rf"|siempre que"
+    rf"|pourvu que)\b(?![^,]*\b(?:{_UNREAL}|(?-i:[B-HJ-Z]))\b)"
     rf"[^,]{{0,60}}\b{_GIVEN}\b[^,]{{0,40}}\b{_HOLDS}\b"
+    rf"|unless (?:i|we)(?: have|['’]ve| am|['’]m| are|['’]re)? (?:\w+ )?(?:mis\w+|wrong|overlook\w*|got)\b"
     rf"|(?:wenn|falls) (?:man|wir|ich)\b(?![^,]*\b{_UNREAL}\b)"
     rf"|si (?:l['’]on|on|nous|je)\b(?![^,]*\b{_UNREAL}\b)"
-    rf"|si (?:tenemos|consideramos|nos|tomamos|miramos|aplicamos|se|me|no me|hacemos)\b(?![^,]*\b{_UNREAL}\b))"
+    rf"|si (?:tenemos|consideramos|nos|tomamos|miramos|aplicamos|se|me|no me"
+    rf"|hacemos)\b(?![^,]*\b{_UNREAL}\b))"
     r"[^,]{0,120},"
-    r"|(?:如果|若|假如)[^，]{0,12}(?:题目|题干|文章|材料|数据|文中|表格|资料)[^，]{0,12}"
-    r"(?:正确|无误|属实|准确|可靠|为准)[^，]{0,4}，",
+    r"|(?:如果|若|假如|只要)[^,，]{0,12}(?:题目|题干|文章|材料|数据|文中|表格|资料|计算)[^,，]{0,12}"
+    r"(?:正确|无误|属实|准确|可靠|为准|没错)[^,，]{0,4}[,，]",
     re.IGNORECASE,
 )
 _COUNTERFACTUAL = re.compile(
     r"\b(?:would|were|had|wäre|hätte|serait|sería|sarebbe|seria|бы)\b", re.IGNORECASE
 )
 # "Some textbooks say B", "A student who forgets the mass will choose B", "One source gives B", "another D":
-# whoever an indefinite article or a quantifier introduces is not the response. "A look at the data suggests B"
+# whoever an indefinite article or a quantifier introduces is not the response. "A look at the data shows B"
 # has no such subject, "the passage says B" a definite one.
+_AGENT = (
+    r"(?!(?:answer|number|letter|matter|order|parameter|factor|vector|error|power|character|remainder"
+    r"|computer"
+    r"|calculator|statement|argument|element|experiment|measurement|component|coefficient|quotient|constant"
+    r"|content|extent|event)s?\b)"
+    r"(?:\w{3,}(?:er|or|ist|ian|ant|ent)|textbook|book|source|website|blog|article|forum|key|encyclop\w+"
+    r"|chatbot"
+    r"|person|child|model|critic|friend|group|school|camp|website|site|scholar|expert|layman|nutzer|lehrbuch)"
+)
 _SOMEONE = (
-    r"\b(?:(?:some|many|most|several|few|a few|certain|other|various|numerous|these|those)(?: of \w+)?"
-    r"(?: [\w-]+)? \w+s"
-    r"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){0,2}? (?:textbooks?|books?"
-    r"|source|website|blog|article|paper|forum|answer key|key|dictionary|encyclop\w+|model|chatbot|person"
-    r"|child|layman|student|scholar|expert|critic|reader|commentator|\w+(?:ist|omer|cher|ian|ologer))"
-    r"|another|others?|the (?:answer )?key|wikipedia|popular opinion|conventional wisdom|folklore)"
+    r"\b(?:(?<!\bthe )(?:some|many|most|several|few|a few|certain|other|various|numerous)(?: of \w+)?"
+    r"(?:(?: (?!likely|probable|accurate)[\w-]+)? \w+s)?"
+    rf"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){{0,2}}? {_AGENT}"
+    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|popular opinion|conventional wisdom"
+    rf"|folklore)"
+)
+# "The teacher's answer is B"
+_POSSESSED = (
+    rf"\b(?!authors?\b)(?:{_OTHERS})['’]s? (?:\w+ )?"
+    r"(?:solution|answer|key|guess|choice|suggestion|pick|response|opinion|view)\b"
+)
+_PERSON_VERBS = (
+    r"says?|said|claims?|claimed|argues?|asserts?|maintains?|answers?|answered|chooses?|choose|chose"
+    r"|picks?|picked"
+    r"|selects?|prefers?|thinks?|believes?|votes?|opts? for|goes with|go with|considers?"
 )
 _ASSERTS = (
     r"(?:(?:would|will|may|might|could|can|often|usually|still|also|even|then|simply|does|do|tend to"
-    r"|tends to|is likely to|are likely to) )*"
-    r"(?:says?|said|states?|gives?|lists?|claims?|argues?|asserts?|maintains?|answers?|answered|chooses?"
-    r"|chose|picks?|picked|selects?|prefers?|favou?rs?|names?|thinks?|believes?|holds?|vote|votes|opts? for"
-    r"|goes with|go with|calls?|suggests?|considers?|consider|reports?|has|have|shows?|marks?)"
+    r"|tends to|is likely to|are likely to|generally|typically|sometimes|wrongly|erroneously) )*"
+    rf"(?:{_PERSON_VERBS}|states?|gives?|lists?|holds?|favou?rs?|names?|calls?|suggests?|reports?|has"
+    rf"|have|shows?"
+    r"|marks?)"
+)
+# "A naive pupil says", "one thinks": any indefinite subject of a verb that only persons have.
+_ANYONE = (
+    r"\b(?:an?|one|another|(?:my|your|his|her|our|their) (?!calculat|analys|answer|choice|guess|result|reason"
+    r"|understand|money|vote|pick|intuition|best|final|first|initial)[\w-]+)(?: (?!that\b|the\b"
+    r"|is\b)[\w-]+){0,3}"
+    r" (?:(?:would|might|may|could|will) (?:say|claim|argue|answer|choose|pick|prefer|think|believe|vote"
+    r"|opt for|go for)"
+    r"|says|said|claims|claimed|argues|asserts|maintains|chooses|chose|picks|picked|prefers|thinks"
+    r"|believes|opts for"
+    r"|goes with)\b"
+)
+# Hearsay in other words and languages.
+_HEARSAY = (
+    r"\b(?:has it that|heißt es|supposedly|allegedly|reportedly|rumou?r|legend has it|word has it"
+    r"|i(?:['’]ve| have)? (?:heard|read (?:somewhere|that|online|elsewhere)|been told|was told)"
+    r"|(?:laut|nach ansicht|nach meinung) (?:eine[rmns]*|einige[rn]|manche[rn]|meine[rsm]*|viele[rn])"
+    r"|angeblich|es heißt|man sagt|(?:manche|einige|viele|andere)(?: \w+)? (?:\w+ )?(?:sagen|meinen"
+    r"|würden|wählen"
+    r"|antworten|nennen|behaupten|glauben|halten|geben)"
+    r"|(?:selon|d['’]après) (?:certain\w*|une?|mon|ma|plusieurs|quelques|beaucoup|d['’]autres)"
+    r"|(?:certains|plusieurs|quelques|d['’]autres|d['’]aucuns|beaucoup|un autre"
+    r"|une?)(?: [\w']+){0,2}? (?:diraient|disent"
+    r"|répond\w+|pensent|choisi\w+|optent|affirment|croient|donne\w*|dirait|indique\w*)|dit-on|paraît-il"
+    r"|según (?:algun[oa]s|una?|mi|much[oa]s|vari[oa]s|otr[oa]s?|ciert[oa]s)"
+    r"|(?:algun[oa]s|much[oa]s|vari[oa]s|otr[oa]s?|una?)(?: \w+){0,2}? (?:dicen?|dirían?|afirman?"
+    r"|sostienen?|elig\w+"
+    r"|respond\w+|opinan?|cre[en]+n?|indican?|da[n]?)|se dice que|dicen que)\b"
+    r"|有(?:的|些|人)?[^,，。]{0,6}(?:说|认为|觉得|选|写)|据说|听说"
 )
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
@@ -683,7 +756,9 @@ _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
     rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
-    rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"|{_ANYONE}|{_POSSESSED}|{_HEARSAY}"
+    rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b"
+    rf"|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
     rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
@@ -732,7 +807,9 @@ _ALL_BUT = re.compile(
 )
 _ALONE = re.compile(rf"{_CLOSING}(?:alone|allein|seule?|sol[ao])\b", re.IGNORECASE)
 _TURNED_DOWN_AFTER = re.compile(
-    rf"{_CLOSING}(?:can|could|may|is|was|kann|peut|puede)\b[^.;,!?\n]{{0,20}}\b(?:ruled out|eliminated|excluded"
+    rf"{_CLOSING}(?:can|could|may|is|was|has|kann|peut|puede|wurde|a été"
+    rf"|ha sido)\b[^.;,!?\n]{{0,20}}\b(?:ruled out|eliminated"
+    rf"|excluded"
     r"|dismissed|discarded|rejected|ausgeschlossen|exclue?|éliminée?|descartad[ao]|descartar)\b",
     re.IGNORECASE,
 )
@@ -742,7 +819,8 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _OPEN_AFTER = re.compile(
-    rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful|uncertain"
+    rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful"
+    rf"|uncertain"
     r"|was (?:discussed|checked|considered)|remains to|needs)\b",
     re.IGNORECASE,
 )
@@ -839,7 +917,7 @@ _GIVES = re.compile(
 )
 _CLAUSE_BREAK = re.compile(
     r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|yet|therefore|hence|thus|however|aber|also|daher|mais|donc|pero"
-    r"|así que"
+    r"|así que|(?=(?:the (?:correct|right|actual|true)|richtig|korrekt|tatsächlich|la bonne|la correcta)\b)"
     r"|ma|quindi|mas|но|поэтому)\b|但|所以|因此",
     re.IGNORECASE,
 )
@@ -863,6 +941,15 @@ _UNDECIDED = re.compile(
 )
 _QUOTED = re.compile(
     rf"\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\s*[:,]?\s*[\"“'‘«][^\"”'’»]*$", re.IGNORECASE
+)
+_CONCEDES = re.compile(
+    r"\W*(?:(?:so|and|but|still|then)\W+)?(?:while|whereas|although|though|even (?:though|if)|contrary to"
+    r"|unlike|despite"
+    r"|in spite of|no matter|whatever|regardless of|obwohl|während|anders als|entgegen|auch wenn|bien que"
+    r"|alors que"
+    r"|contrairement|malgré|même si|quoi que|aunque|mientras|contrario a|al contrario|pese a|a pesar)\b"
+    r"|\W*(?:虽然|尽管)",
+    re.IGNORECASE,
 )
 _QUOTED_AFTER = re.compile(r"[.)\s]*[\"”'’»]\s+(?:is|was) what (?:he|she|they|my|the)\b", re.IGNORECASE)
 # "The answer was B, or so I thought."
@@ -930,12 +1017,14 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
 
 _WORDS = re.compile(r"\w+")
 _WHICH_IS_IT = re.compile(
-    r"^\W*(?:so |and |but |then |, )*(?:is|ist|est-ce|es|è|is it|ist es)(?: it| es| this| the (?:correct |right )?answer| la"
+    r"^\W*(?:so |and |but |then |, )*(?:is|ist|est-ce|es|è|is it|ist es)(?: it| es| this| the (?:correct "
+    r"|right )?answer| la"
     r"| die antwort)?(?: then| therefore)?[\s(]*(?:option)?[\s(]*$|是不是(?:选)?$",
     re.IGNORECASE,
 )
 _ENDS_QUESTION = re.compile(
-    r"[\s)]*(?:(?:the )?(?:correct|right|answer|correct answer|right answer|it|then|richtig|correcta?)[\s)]*)?",
+    r"[\s)]*(?:(?:the )?(?:correct|right|answer|correct answer|right answer|it|then|richtig"
+    r"|correcta?)[\s)]*)?",
     re.IGNORECASE,
 )
 _COMMON_WORDS = frozenset(
@@ -1029,10 +1118,11 @@ def supposes(text: str, place: int) -> bool:
 def condition_of(before: str, after: str) -> str:
     """Return the kind of condition that a name has as one branch of several, or "".
 
-    "If it is hot, B" and "B when it is hot" are "if", "B for large n" is "for". Two names with conditions of one
-    kind, one after the other, leave the answer open.
+    "If it is hot, B" and "B when it is hot" are "if", "B for large n" is "for". Two names with conditions of
+    one kind, one after the other, leave the answer open.
     """
-    part = re.split(r"[,;]\s*(?:and|but|while|und|et|y|or)\s", before)[-1]
+    names = list(_NAME.finditer(before))
+    part = before[names[-1].end() :] if names else before
     found = _BRANCH_AFTER.match(after) or _BRANCH_BEFORE.search(part)
     if found is None:
         return "if" if _BRANCH_UNSPACED.search(before) else ""
@@ -1052,6 +1142,8 @@ def _reports(clause: _Clause) -> Claim | None:
     main = _main_part(clause.before)
     if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
         return _HYPOTHETICAL  # "He said: 'The answer is B'"
+    if _CONCEDES.match(main) and (comma := max(main.rfind(","), main.rfind("，"))) >= 0:
+        main = main[comma + 1 :]  # "Contrary to what many believe, it is B"
     reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)
     return _HYPOTHETICAL if reported else None
 
