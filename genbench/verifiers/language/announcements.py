@@ -75,8 +75,10 @@ CHOOSING = read_table(r"""
         plädiere für; würde wählen; nehme an
     fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
         choisirais; je prends;
-        j'opte pour; opte pour; il faut choisir; penche pour; retiens; je vote pour
-    es: apunta a; me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
+        j'opte pour; opte pour; il faut (?:choisir|cocher|retenir|sélectionner|prendre); penche pour;
+        retiens; je vote pour
+    es: hay que (?:marcar|elegir|escoger|seleccionar); debemos (?:marcar|elegir|escoger); apunta a;
+        me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
         selecciono;
         me quedo con;
         marco; marcaría;
@@ -209,7 +211,8 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
+    en: follows(?=[.!,]|$);
+        (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
         agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
         is in(?=[.!]);
         holds; stands; yes; prevails; survives; is the way to go;
@@ -227,7 +230,8 @@ CONFIRMING = read_table(r"""
         is clearly (?:the|correct|right); wins; ✓; ✅; is what(?! (?:most|many|people|students|some));
         is therefore; is indeed; is undoubtedly;
         is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
-    zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适); 是正确; 正确; 是正確; 正確; 是对的;
+    zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适
+          |符合); 是正确; 正确; 是正確; 正確; 是对的;
         对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
     de: die (?:richtige |korrekte |gesuchte )?(?:antwort|lösung);
         ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;

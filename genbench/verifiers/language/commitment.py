@@ -496,7 +496,8 @@ _SECOND = re.compile(
     r"(?:(?:my|the|an?|only|also|just|just as|equally|likewise|too|close|distant)\s+)*"
     r"(?:second\b|runner-?up|next best|another\b|other\b|alternative\b|possib(?:le|ility)|plausible"
     r"|tempting|close\b|conceivable"
-    r"|one of\b|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
+    r"|one of\b|one (?:possib\w+|option|candidate|way|reading|interpretation|view|answer)"
+    r"|a (?:possibility|reading|way|candidate|contender|possible))",
     re.IGNORECASE,
 )
 # "B is almost right", "B is only partially correct".
@@ -701,7 +702,9 @@ _SOMEONE = (
     r"\b(?:(?<!\bthe )(?:some|many|most|several|few|a few|certain|other|various|numerous)(?: of \w+)?"
     r"(?:(?: (?!likely|probable|accurate)[\w-]+)? \w+s)?"
     rf"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){{0,2}}? {_AGENT}"
-    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|popular opinion|conventional wisdom"
+    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|chatgpt|the internet"
+    r"|the (?:\w+ )?(?:blog|website|web page|forum|video|podcast)(?: \w+)?|popular opinion"
+    r"|conventional wisdom"
     rf"|folklore)"
 )
 # "The teacher's answer is B"
@@ -712,7 +715,11 @@ _POSSESSED = (
 _PERSON_VERBS = (
     r"says?|said|claims?|claimed|argues?|asserts?|maintains?|answers?|answered|chooses?|choose|chose"
     r"|picks?|picked"
-    r"|selects?|prefers?|thinks?|believes?|votes?|opts? for|goes with|go with|considers?"
+    r"|selects?|prefers?|thinks?|believes?|votes?|opts? for|go(?:es)? (?:with|for)|went (?:with|for)"
+    r"|considers?|leans?"
+    r"|settles? on|replie[sd]|reply|responds?|responded|insists?|contends?|proposes?|proposed|recommends?"
+    r"|concludes?"
+    r"|guess(?:es|ed)?|assumes?|circles?|ticks?|wrote|writes?"
 )
 _ASSERTS = (
     r"(?:(?:would|will|may|might|could|can|often|usually|still|also|even|then|simply|does|do|tend to"
@@ -730,7 +737,7 @@ _ANYONE = (
     r"|opt for|go for)"
     r"|says|said|claims|claimed|argues|asserts|maintains|chooses|chose|picks|picked|prefers|thinks"
     r"|believes|opts for"
-    r"|goes with)\b"
+    r"|goes (?:with|for)|replies|responds|insists|contends|proposes|recommends|wrote|writes|guessed)\b"
 )
 # Hearsay in other words and languages.
 _HEARSAY = (
@@ -1068,6 +1075,13 @@ def _main_part(before: str) -> str:
     return before[breaks[-1].end() :] if breaks else before
 
 
+def _after_concession(main: str) -> str:
+    """Return what follows a concession: "Contrary to what many believe, it is B", "Even if some say A: B"."""
+    if _CONCEDES.match(main) is None:
+        return main
+    return main[max(main.rfind(mark) for mark in ",，:") + 1 :]
+
+
 def _is_left_open(clause: _Clause) -> bool:
     """Return whether the clause of a name wonders: "perhaps B", "it might be B", "B, maybe"."""
     near = re.split(r"[,;:]", clause.before)[-1]
@@ -1101,7 +1115,7 @@ def _compares(clause: _Clause) -> Claim | None:
 
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
-    main = _main_part(clause.before)
+    main = _after_concession(_main_part(clause.before))
     otherwise = _ELSE.search(_sentence_of(clause.after)) is not None
     real = (_REAL_IF.search(main) or _PREMISE.search(main)) and not otherwise
     supposed = _SUPPOSED.search(main) and not real
@@ -1139,11 +1153,9 @@ def _depends(before: str, after: str) -> bool:
 
 def _reports(clause: _Clause) -> Claim | None:
     """Read "My friend says it is B". "As the textbook says, it is B" agrees with it."""
-    main = _main_part(clause.before)
+    main = _after_concession(_main_part(clause.before))
     if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
         return _HYPOTHETICAL  # "He said: 'The answer is B'"
-    if _CONCEDES.match(main) and (comma := max(main.rfind(","), main.rfind("，"))) >= 0:
-        main = main[comma + 1 :]  # "Contrary to what many believe, it is B"
     reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)
     return _HYPOTHETICAL if reported else None
 

@@ -59,9 +59,10 @@ def test_endings_of_later_passes_are_read_likewise(name: str) -> None:
     86, 82 and 100 in 100, and those of the others that were credited 11, 16, 40 and 4. The third of them was
     written to be hard.
 
-    The sets of the third pass are of every kind of ending at once, two thirds in English. Before the rules for
-    the first were written, 89 of 100 clear ones were read and 18 of 100 others credited. After them, 83 and 18
-    of the second, 89 and 12 of the third, 80 and 15 of the fourth. One clear ending was read as another option.
+    The sets of the third pass have every kind of ending, two thirds of them in English. Before the rules for
+    the first were written, 89 of 100 clear ones were read, and 18 of 100 others credited. With these rules it
+    was 83 and 18 of the second, with those for the second 89 and 12 of the third, then 80 and 15 of the
+    fourth. One clear ending in all was read as another option.
     """
     found = {line: read(line[2:]) for line in lines_of(name)}
     clear = {line: letter for line, letter in found.items() if line[0] != "-"}
