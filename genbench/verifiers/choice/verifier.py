@@ -83,6 +83,9 @@ def _branches(statements: Sequence[Statement]) -> list[Statement]:
         (one, two)
         for one, two in pairwise(given)
         if one.condition
+        and two.strength in ("stated", "concluded")
+        # A mere name before an announcement is no branch: "36 J, … the answer is E with a minus".
+        and (one.strength in ("stated", "concluded") or two.kind != "announced")
         and one.condition == two.condition
         and one.letters != two.letters
         and two.start - one.end <= _BRANCHES_APART
@@ -174,7 +177,8 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
 
 How = Literal["stated", "bare", "mentioned"]
 
-_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
+_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑", "✓", "✔", "✅")
+_MARKS = ("[", *"☐☑☒✓✔✅✗✘❌✖")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
 _TOKENS = 120
@@ -229,8 +233,11 @@ def _patterns(letters: str) -> _Patterns:
             rf"{context.BEFORE_LETTER}{letter}{context.AFTER_LETTER}"
             rf"|{context.BEFORE_LETTER}(?P<lower>[{letters.lower()}]){context.AFTER_LOWER}"
         ),
-        # "- [x] B", "☑ B"
-        re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])"),
+        # "- [x] B", "☑ B", and at the beginning of a line "❌ B"
+        re.compile(
+            rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒]|(?:^ ?|(?<=^[-*•] ))[✓✔✅✗✘❌✖])\s*\(?{letter}(?![A-Za-z])",
+            re.MULTILINE,
+        ),
         # "(A) No (B) Yes", "B. Paris: no", "C ❌": on lines of their own or one after another.
         re.compile(
             rf"(?:^ ?|(?<=[\s;,，；]))[-*•]? ?(?:\d{{1,3}}[.)] ?)?(?:option )?\(?{letter}(?![^\W\d_])"
@@ -331,10 +338,10 @@ class OptionReader:
 
     def _ticked(self, text: str) -> list[_Judged]:
         """Return the options in a list of boxes: "- [x] B"."""
-        if not any(mark in text for mark in ("[", *"☐☑☒")):
+        if not any(mark in text for mark in _MARKS):
             return []
         return [
-            _Judged(match.start(), match.end(), match["letter"].upper(), match["mark"] in _TICKED)
+            _Judged(match.start(), match.end(), match["letter"].upper(), match["mark"].strip() in _TICKED)
             for match in self._patterns.ticks.finditer(text)
         ]
 

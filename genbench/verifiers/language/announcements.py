@@ -56,7 +56,7 @@ OPTIONS = read_table(r"""
 """Nouns that a letter follows: "option B"."""
 
 CHOOSING = read_table(r"""
-    en: prefer(?:s|red)?; (?:would|['’]d|will|['’]ll) take; rank; circle(?:d|s)?;
+    en: lock(?:ing|ed)? in; prefer(?:s|red)?; (?:would|['’]d|will|['’]ll) take; rank; circle(?:d|s)?;
         (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
         lean(?:s|ing)?(?: strongly)? (?:towards?|to); i (?:now )?mean(?:t)?;
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
@@ -69,15 +69,19 @@ CHOOSING = read_table(r"""
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für;
+    de: bleibe bei; kreuze; entspricht;
+        (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für;
         tippe auf; bleibt nur; bleibt;
         würde sagen;
         plädiere für; würde wählen; nehme an
-    fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
+    fr: coche; correspond à(?: la)?; répond(?:re|s|rais);
+        préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
         choisirais; je prends;
         j'opte pour; opte pour; il faut (?:choisir|cocher|retenir|sélectionner|prendre); penche pour;
         retiens; je vote pour
-    es: hay que (?:marcar|elegir|escoger|seleccionar); debemos (?:marcar|elegir|escoger); apunta a;
+    es: corresponde a(?: la)?; hay que (?:marcar|elegir|escoger|seleccionar);
+        debemos (?:marcar|elegir|escoger);
+        apunta a;
         me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
         selecciono;
         me quedo con;
@@ -101,7 +105,8 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: namely; (?:hold|rule|find|conclude|show|mean|follow)s? that;
+    en: only (?:fits|matches|suits|describes|applies to|works for); namely;
+        (?:hold|rule|find|conclude|show|mean|follow)s? that;
         (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
         impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
         (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
@@ -120,19 +125,22 @@ CONCLUDING = read_table(r"""
         ruling out the (?:others|rest); said
     zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
         只剩; 只剩下; 剩下; 仅剩; 等等; 不对; 哦; 更准确地说
-    de: eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf;
+    de: ergibt; führt zu; eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum;
+        spricht für; fällt auf;
         handelt sich um;
         entschuldigung; verzeihung; also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist;
         sondern; das ist; wäre; zusammenfassend; zusammengefasst; insgesamt; schlussfolgerung; fazit;
         per ausschluss; würde ich sagen; würde; würde ich; nein; moment; doch; vielmehr; genauer;
         muss es sein; damit; ergebnis; richtig ist; richtig; korrekt ist; muss; nur
-    fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent; c'est(?: donc)?;
+    fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent;
+        c'est(?: donc)?;
         c’est(?: donc)?; est; il s'agit de; mais; ce doit être; ce sera; conclusion; il reste;
         il ne reste que; non; attendez; attends; plutôt; en fait; enfin; par élimination; en résumé;
         en somme; finalement; au final; bref; je dirais; doit être
     es: se trata de(?: la)?; de ahí que sea(?: la)?; parece(?: ser)?; perdón; perdona; disculpa; disculpe;
         por (?:lo )?tanto; entonces; así que; es; sería; debe ser; tiene que ser; sino; en conclusión;
-        conclusión; la correcta es; queda; solo queda; creo que es; espera; espere; mejor dicho; en realidad;
+        conclusión; la correcta es; queda; solo queda; creo que es; espera; espere; mejor dicho;
+        en realidad;
         más bien; por eliminación; por descarte; en resumen; en definitiva; finalmente; al final
     it: si tratta d[ei]ll?a?; si tratta di; ne segue che è; sembra(?: essere)?; scusa; scusate; scusi;
         quindi; dunque; perciò; pertanto; è; sarebbe; deve essere; ma; bensì; in conclusione; resta; rimane;
@@ -211,7 +219,8 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: follows(?=[.!,]|$);
+    en: follows(?=[.!,]|$); passes(?=[.!,]|$); to be (?:the )?(?:correct|right|best|answer|most);
+
         (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
         agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
         is in(?=[.!]);
@@ -220,7 +229,8 @@ CONFIRMING = read_table(r"""
         is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;
         (?:is|seems|looks|sounds)(?: to be)? (?:most|more|very|quite|best)\b;
         (?:is|seems|looks|sounds)(?: the| a)? (?:likely|probable|plausible|accurate|logical|fitting);
-        is (?:appropriate|reasonable|suitable|sensible); the (?:right|correct|best) (?:choice|answer|option);
+        is (?:appropriate|reasonable|suitable|sensible);
+        the (?:right|correct|best) (?:choice|answer|option);
         is correct; is right; must be (?:correct|right|the); is true;
         (?:would|should|will|has to|seems to|appears to) be (?:the )?(?:correct|right|best|answer);
         seems (?:right|correct|best); fits (?:best|perfectly); it must be; for sure; is best; matches;
@@ -229,7 +239,7 @@ CONFIRMING = read_table(r"""
         (?:the|my) (?:answer|only (?:possibility|option|choice|answer)); applies; is definitely;
         is clearly (?:the|correct|right); wins; ✓; ✅; is what(?! (?:most|many|people|students|some));
         is therefore; is indeed; is undoubtedly;
-        is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
+        is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect|too|un\w+|im\w+))
     zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适
           |符合); 是正确; 正确; 是正確; 正確; 是对的;
         对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
@@ -237,7 +247,8 @@ CONFIRMING = read_table(r"""
         ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
         ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
         bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte
-    fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct; est correcte;
+    fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct;
+        est correcte;
         est la bonne; est juste; est exacte; est la réponse; convient; reste; est (?:exact|vrai|vraie)
     es: es la más (?:probable|adecuada|apropiada); parece (?:correcta|correcto); encaja; es correcta;
         es la correcta; es la respuesta; es correcto; es el correcto; es verdadera; queda
@@ -264,7 +275,8 @@ CONFIRMING = read_table(r"""
 """Words that follow the chosen option: "(B) is correct"."""
 
 JOINTS = read_list(r"""
-    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también; soit;
+    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también;
+        soit;
     ou bien; sea; maybe; perhaps; possibly; vielleicht; peut-être;
     quizás?; tal vez;
     and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または; か; or maybe; or perhaps;
@@ -277,7 +289,8 @@ JOINTS = read_list(r"""
 CONTINUING = read_list(r"""
     alone; first; over; als; que; son; sont; sind; remains; holds; stands; satisfies; yes; wins; applies;
     prevails; survives; suits; because; since; as; is;
-    was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits; matches;
+    was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits;
+        matches;
     not; rather; instead; given; so; if; by; that; in; on; here; therefore; where; while; from; at; only; i;
     will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;
     ist; und; oder; parce; car; est; porque; ya; puesto; es; pois; perché; poiché; è; é; omdat; потому; так;

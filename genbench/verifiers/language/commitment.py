@@ -564,11 +564,12 @@ _BRANCH_HEADS = {
     r"|(?:die |der |das |le |la |el )?(?:erste|zweite"
     r"|eine|andere|premier|première|seconde?|autre|primer[ao]?|segund[ao]|otr[ao])n?r?",
     "time": r"before|after|until|prior to|vor|nach|avant|après|antes de|después de",
-    "by": r"by|judging by|in terms of|regarding|as to|according to|par|por",
+    "by": r"by|judging by|in terms of|regarding|as to|according to|par|por|historically|today|now"
+    r"|originally|formerly",
     "if": r"if|when|whenever|assuming|provided|supposing|wenn|falls|si|quand|lorsque|cuando|se|quando|если",
-    "for": r"for|für|pour|para|per|для",
-    "with": r"with|using|under|mit|bei|unter|nach|avec|sous|selon|con|bajo|según|при",
-    "in": r"in|on|at|im|auf|dans|en|sur|nel|в",
+    "in": r"in|on|at|for|with|without|using|under|from|across|through|im|auf|für|mit|ohne|bei|unter|nach|pour"
+    r"|avec"
+    r"|sans|sous|selon|dans|en|chez|para|con|sin|bajo|según|sur|per|nel|в|для|при",
 }
 _DISCOURSE = (
     r"(?:summary|conclusion|short|fact|the end|other words|general|sum|brief|my|our|addition|contrast|light"
@@ -593,6 +594,27 @@ _BRANCH_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
+# "It is B if n is even, but C if it is odd"
+_ANY_HEAD = rf"(?:{'|'.join(_BRANCH_HEADS.values())})"
+_EARLIER_BRANCH = re.compile(
+    rf"(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})\s+(?!(?i:{_DISCOURSE}))[^.;]{{2,60}}$"
+)
+_LATER_BRANCH = re.compile(
+    rf"{_CLOSING},?\s*\(?(?i:{_ANY_HEAD})\b[^.;\n]{{2,60}}?(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})"
+    rf"\s+(?!(?i:{_DISCOURSE}))\w"
+)
+# "When B is true, C is not", "B implies C", "Either B is right or C is"
+_WITHIN = re.compile(
+    r"^\W*(?:when(?:ever)?|given(?: that)?|once|where)\s+(?:(?:the )?(?:answer"
+    r"|option) (?:is )?)?\(?$",
+    re.IGNORECASE,
+)
+_IMPLIED = re.compile(
+    r"(?<![A-Za-z'’])[A-Z]\)? (?:would )?(?:impl(?:y|ies)|means?|entails?|requires?|presupposes?|leads? to"
+    r"|follows from|excludes?) (?:that )?(?:option )?\(?$"
+)
+_EITHER = re.compile(r"\b(?:either|entweder|soit)\b[^.;,]*$", re.IGNORECASE)
+_OR_NAME = re.compile(r"\b(?:or|oder|ou|o|soit)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z])")
 # "如果按质量，选D；如果按光环，选E"
 _BRANCH_UNSPACED = re.compile(r"(?:如果|若|按照?|对于|当)[^,，;；。]{1,24}[，,]?[^,，;；。]{0,10}$")
 
@@ -696,13 +718,15 @@ _AGENT = (
     r"|content|extent|event)s?\b)"
     r"(?:\w{3,}(?:er|or|ist|ian|ant|ent)|textbook|book|source|website|blog|article|forum|key|encyclop\w+"
     r"|chatbot"
-    r"|person|child|model|critic|friend|group|school|camp|website|site|scholar|expert|layman|nutzer|lehrbuch)"
+    r"|person|child|model|critic|friend|group|school|camp|website|site|quiz|sceptic|skeptic|scholar"
+    r"|expert|layman|nutzer|lehrbuch)"
 )
 _SOMEONE = (
     r"\b(?:(?<!\bthe )(?:some|many|most|several|few|a few|certain|other|various|numerous)(?: of \w+)?"
     r"(?:(?: (?!likely|probable|accurate)[\w-]+)? \w+s)?"
     rf"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){{0,2}}? {_AGENT}"
-    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|chatgpt|the internet"
+    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|(?:chat)?gpt(?:-\w+)?"
+    rf"|the back of the book|the (?:other|opposing) (?:side|camp)|the internet"
     r"|the (?:\w+ )?(?:blog|website|web page|forum|video|podcast)(?: \w+)?|popular opinion"
     r"|conventional wisdom"
     rf"|folklore)"
@@ -724,15 +748,15 @@ _PERSON_VERBS = (
 _ASSERTS = (
     r"(?:(?:would|will|may|might|could|can|often|usually|still|also|even|then|simply|does|do|tend to"
     r"|tends to|is likely to|are likely to|generally|typically|sometimes|wrongly|erroneously) )*"
-    rf"(?:{_PERSON_VERBS}|states?|gives?|lists?|holds?|favou?rs?|names?|calls?|suggests?|reports?|has"
+    rf"(?:{_PERSON_VERBS}|gives?|lists?|holds?|favou?rs?|names?|calls?|suggests?|reports?|has"
     rf"|have|shows?"
     r"|marks?)"
 )
 # "A naive pupil says", "one thinks": any indefinite subject of a verb that only persons have.
 _ANYONE = (
     r"\b(?:an?|one|another|(?:my|your|his|her|our|their) (?!calculat|analys|answer|choice|guess|result|reason"
-    r"|understand|money|vote|pick|intuition|best|final|first|initial)[\w-]+)(?: (?!that\b|the\b"
-    r"|is\b)[\w-]+){0,3}"
+    r"|understand|money|vote|pick|intuition|best|final|first|initial)[\w'’-]+)(?: (?!that\b|the\b"
+    r"|is\b)[\w'’-]+){0,3}"
     r" (?:(?:would|might|may|could|will) (?:say|claim|argue|answer|choose|pick|prefer|think|believe|vote"
     r"|opt for|go for)"
     r"|says|said|claims|claimed|argues|asserts|maintains|chooses|chose|picks|picked|prefers|thinks"
@@ -755,7 +779,7 @@ _HEARSAY = (
     r"|(?:algun[oa]s|much[oa]s|vari[oa]s|otr[oa]s?|una?)(?: \w+){0,2}? (?:dicen?|dirían?|afirman?"
     r"|sostienen?|elig\w+"
     r"|respond\w+|opinan?|cre[en]+n?|indican?|da[n]?)|se dice que|dicen que)\b"
-    r"|有(?:的|些|人)?[^,，。]{0,6}(?:说|认为|觉得|选|写)|据说|听说"
+    r"|(?<!只)(?<!没)有(?:的|些|人)?[^,，。]{0,6}(?:说|认为|觉得|选(?!项)|写)|据说|听说"
 )
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
@@ -763,6 +787,8 @@ _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
     rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
+    rf"|\b(?:those|anyone|anybody|everyone|whoever|people|students?|readers?|{_AGENT}s?) who"
+    rf" [^,.;]{{3,80}}$"
     rf"|{_ANYONE}|{_POSSESSED}|{_HEARSAY}"
     rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b"
     rf"|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
@@ -771,6 +797,7 @@ _REPORTED = re.compile(
     rf"|argued)\b"
     r"|\b(?:at first (?:glance|sight)|on the face of it|superficially)\b|(?:朋友|老师|有人|有些人|很多人"
     r"|同学)[^，。]{0,6}(?:说|认为|觉得|选|会选)"
+    r"|\b(?:i|we) (?:was|were|had been) (?:leaning|inclined|tempted|about to|going)\b|\bused to be\b"
     r"|\b(?:i|we) (?:first|initially|originally) (?:thought|said|believed|chose)|\bi thought (?:it|that"
     r"|the answer)",
     re.IGNORECASE,
@@ -797,7 +824,7 @@ _IDENTIFIES_UNSPACED = re.compile(
 # "Only B is not a planet", "B alone", "All but B are", "Every planet except B is": one is told from the rest.
 _ONLY_BEFORE = re.compile(
     r"(?:\b(?:only|nur|lediglich|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有"
-    r"|仅)[\s(\"“*]*(?:option"
+    r"|仅)[\s(\"“*]*(?:option|选项"
     r"|answer|statement|die|la|le|el)?[\s(\"“*]*$",
     re.IGNORECASE,
 )
@@ -823,6 +850,12 @@ _TURNED_DOWN_AFTER = re.compile(
 # "Only B says", "nur B alle Bedingungen erfüllt": a verb or an object follows, not another option.
 _GOES_ON = re.compile(
     rf"{_CLOSING}(?!(?:if|when|or|and|und|oder|et|ou|y|o|wenn|si|for|at|in case)\b)[^\W\d_]{{2,}}",
+    re.IGNORECASE,
+)
+# "B alone works"
+_FITS_ALONE = re.compile(
+    rf"{_CLOSING}\w+ (?:works|fits|is|remains|satisfies|meets|matches|passes|holds|convient|encaja"
+    rf"|passt)\b",
     re.IGNORECASE,
 )
 _OPEN_AFTER = re.compile(
@@ -1120,7 +1153,15 @@ def _supposes(clause: _Clause) -> Claim | None:
     real = (_REAL_IF.search(main) or _PREMISE.search(main)) and not otherwise
     supposed = _SUPPOSED.search(main) and not real
     branch = otherwise and condition_of(clause.before, "")
-    return _HYPOTHETICAL if supposed or branch or _depends(clause.before, clause.after) else None
+    one_of_two = _LATER_BRANCH.match(clause.after) or (
+        _EARLIER_BRANCH.search(clause.before) and condition_of("", clause.after)
+    )
+    within = _WITHIN.search(clause.before) or _IMPLIED.search(clause.before)
+    either = _EITHER.search(clause.before) and (
+        _OR_NAME.search(_sentence_of(clause.after)) or _NAME.search(clause.before)
+    )
+    open_ = supposed or branch or one_of_two or within or either or _depends(clause.before, clause.after)
+    return _HYPOTHETICAL if open_ else None
 
 
 def supposes(text: str, place: int) -> bool:
@@ -1173,10 +1214,8 @@ def _sets_apart(clause: _Clause) -> Claim | None:
             return _PLAINLY_REJECTED  # "Only B can be ruled out"
         if denied_after(after):
             return _EXCEPTION
-        if (
-            only
-            and _GOES_ON.match(after)
-            and not (denies(before) or leaves_open(before) or _OPEN_AFTER.match(after))
+        if (_GOES_ON.match(after) if only else _FITS_ALONE.match(after)) and not (
+            denies(before) or leaves_open(before) or _OPEN_AFTER.match(after)
         ):
             return _RIGHT  # "Only B satisfies both conditions"
     cleft = _CLEFT.search(before) and _CLEFT_AFTER.match(after) and not denies_next(before)
@@ -1324,7 +1363,8 @@ _RULES_AFTER: tuple[_Rule, ...] = (_adds_relative, _prefers, _says, _denied_else
 
 _VERDICTS = {
     "right": any_of(r"""
-        yes; true; correct; right; ✓; ✔; ✅; ☑; richtig; ja; wahr; stimmt; korrekt; vrai; oui; juste; exacte?;
+        yes; true; correct; right; ✓; ✔; ✅; ☑; richtig; ja; wahr; stimmt; korrekt; vrai; oui; juste;
+        exacte?;
         verdader[oa]; sí; si; correct[oa]; ciert[oa]; ver[oa]; sim; certo; да; верно; 正确; 對; 对; 是;
         正しい; 예; 맞음
     """),
