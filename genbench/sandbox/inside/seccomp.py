@@ -384,7 +384,7 @@ def build(machine: Machine) -> Filters:
     keeping = machine.keeping
     return Filters(
         _filter(
-            [*_preamble(machine), *_listed(machine.plain.values(), _ALLOW), *_listed(keeping.values(), _ALLOW)],
+            [*_preamble(machine), *_listed([*machine.plain.values(), *keeping.values()], _ALLOW)],
             [*_listed(machine.absent, _refused(errno.ENOSYS)), *_ruled(machine, first)],
             [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), (_RETURN, 0, 0, _refused(errno.ENOSYS))],
             [(_RETURN, 0, 0, _refused(errno.EPERM))],
