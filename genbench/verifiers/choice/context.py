@@ -364,7 +364,7 @@ def is_lone(before: str, after: str) -> bool:
     """Return whether a sentence is nothing but the option."""
     return (
         not (re.search(r"\w", before) and rest_of(before))
-        and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+        and re.match(r"[\s\])}\"'”]*(?:, then)?[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
     )
 
 
