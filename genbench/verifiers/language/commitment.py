@@ -579,14 +579,14 @@ _DISCOURSE = (
     r"|balance|reflection|second|confidence|certainty|first|last|order|which|resumen|conclusión|résumé"
     r"|effet|somme|fait|realidad|definitiva|consecuencia)\b"
 )
-_HEAD_WORD = "|".join(rf"(?P<{name}{{0}}>{source})" for name, source in _BRANCH_HEADS.items())
+_HEAD_WORD = "|".join(rf"(?P<{name}>{source})" for name, source in _BRANCH_HEADS.items())
 _BRANCH_AFTER = re.compile(
-    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w",
+    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w",
     re.IGNORECASE,
 )
 _BRANCH_BEFORE = re.compile(
     rf"(?:^|[,;:–—]\s*|\b(?:and|but|while|whereas|und|aber|et|mais|y|pero|e|ma)\s+)\W*"
-    rf"(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
+    rf"(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
     # "For option B, …" has B in the condition itself: a comma or a verb has to come first.
     r"(?:[,:]|\b(?:it|is|be|gives?|choose|pick|take|get|have|answer|ist|es|gilt|wäre|est|serait|es|sería"
     r"|la|elige"
@@ -863,7 +863,7 @@ _FITS_ALONE = re.compile(
 )
 _OPEN_AFTER = re.compile(
     rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful"
-    rf"|uncertain"
+    r"|uncertain"
     r"|was (?:discussed|checked|considered)|remains to|needs)\b",
     re.IGNORECASE,
 )
