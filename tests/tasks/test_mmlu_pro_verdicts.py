@@ -23,19 +23,31 @@ LLAMA, MISTRAL, PHI, QWEN = (
     "Qwen1.5-7B-Chat",
 )
 RIGHT_ONLY_THERE = {
-    "the answer names several options, and the first is taken": {
-        *{("194", QWEN), ("2317", QWEN), ("2972", QWEN), ("3345", QWEN), ("3405", QWEN), ("9308", QWEN)},
-        *{("2547", LLAMA), ("2547", PHI), ("6853", LLAMA), ("7115", PHI)},
-    },
-    "a capital letter of a unit, a formula or a list is taken for the answer": {
-        *{("3560", LLAMA), ("3560", PHI), ("3819", PHI), ("8360", QWEN)},
-        *{("10724", MISTRAL), ("11388", MISTRAL), ("11454", PHI)},
-    },
-    "a later answer replaces it": {("76", QWEN)},
-    "the answer is that none of the options is right": {("205", PHI)},
+    # The official code takes the first of several options, or the last capital letter of the text.
+    ("194", QWEN): "six letters, as answers to six questions: B, A, C, C, H, J",
+    ("2317", QWEN): '"So the answer is (B, C, D, G)."',
+    ("2547", LLAMA): '"The answer is (B) and (D)."',
+    ("2547", PHI): '"The answer is (B) and (D)."',
+    ("2972", QWEN): '"The answer is (A) or (G)."',
+    ("3345", QWEN): '"The answer is a combination of (C, F, E)."',
+    ("3405", QWEN): '"the correct answer is (C) and (J)"',
+    ("6853", LLAMA): '"The answer is (F) and (H)."',
+    ("7115", PHI): '"The answer is (A) and (E)."',
+    ("9308", QWEN): '"The answer is D. … and H. …", after "(D) and (H), both of which"',
+    ("3560", LLAMA): "cut off in a derivation that repeats itself; J is the unit joule",
+    ("3560", PHI): "cut off in a formula; J is the unit joule",
+    ("3819", PHI): "cut off in a formula; B is the index of the Boltzmann constant",
+    ("8360", QWEN): 'cut off at "Comparing these", after "in set F …, and in set H …"',
+    ("10724", MISTRAL): "a list of words that never ends; E is a symbol of the grammar",
+    ("11388", MISTRAL): "cut off in a division; A is the unit ampere",
+    ("11454", PHI): "cut off in a formula; A is the area in V = Q/A",
+    ("76", QWEN): '"The answer is (D).", and then "Answer: The answer is (F)."',
+    ("205", PHI): '"The closest option is (F), but it is not the exact answer … Answer: None of the above."',
 }
 RIGHT_ONLY_HERE = {
-    "the answer gives the option's text instead of its letter": {("8193", PHI), ("10767", QWEN)},
+    # The text of an option is stated, and no letter.
+    ("8193", PHI): '"det(A) = -42", the text of G, and then "The answer" and no more; A is the matrix',
+    ("10767", QWEN): '"The minimum Hamming distance is 3", the text of H',
 }
 
 
@@ -95,5 +107,5 @@ def test_every_difference_of_genbench_s_own_verifier_is_listed(
         right, name = bool(verifier.verify(case).score), (line["problem_id"], line["model"])
         if right != line["expected"]["correct"]:
             (here if right else there).add(name)
-    assert there == set().union(*RIGHT_ONLY_THERE.values())
-    assert here == set().union(*RIGHT_ONLY_HERE.values())
+    assert there == set(RIGHT_ONLY_THERE)
+    assert here == set(RIGHT_ONLY_HERE)

@@ -211,7 +211,11 @@ _FILL = rf"(?:[\W_]*{bounded(words(announcements.FILLERS))})*"
 # Up to eight words between noun and copula, none a capital letter by itself: "The answer to this question
 # is B".
 _GAP = r"(?:[^\S\n]+(?!(?-i:[A-Z])(?![^\W_]))[^\s.:=,;]{1,30}){0,8}?"
-_COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(announcements.COPULAS))}|[:=→>–—-]+))"
+# "The answer, however, is B"
+_COPULA = (
+    r"(?:[\s\"'”)]*(?:,[^\S\n]*(?-i:[a-zà-ÿ ]{2,30}),\s*)?"
+    rf"(?:{bounded(words(announcements.COPULAS))}|[:=→>–—-]+))"
+)
 # "… clearly option number **(" right before the letter.
 _TO_OPTION = rf"{_FILL}(?:[\W_]*{_OPTION}(?:\s+(?:number|no\.|labell?ed))?)?[\W_]{{0,8}}\Z"
 _ANSWER_NOUN = rf"{bounded(words(announcements.ANSWERS))}"
@@ -230,7 +234,11 @@ _CONCLUDED = re.compile(rf"(?:{bounded(words(announcements.CONCLUDING))}){_TO_OP
 _MENTIONED = re.compile(rf"{_OPTION}[\W_]{{0,4}}\Z", re.IGNORECASE)
 # "(B) is correct", "B would be the best choice".
 _CONFIRMED = re.compile(
-    rf"[\W_]{{0,4}}(?:{words(announcements.CONFIRMING)}"
+    rf"[\W_]{{0,4}}(?:(?:however|on the other hand|by contrast|in contrast|meanwhile|hingegen|en revanche"
+    rf"|en cambio),\s*)?(?:{words(announcements.CONFIRMING)}"
+    r"|(?:the|our|my|clearly the) (?:only|sole|last|best|clear|correct|right|winning) (?:one|survivor"
+    r"|option|candidate"
+    r"|answer|choice|fit|match|possibility|winner)\b"
     r"|(?:is|was|must be|would be|has to be|seems|appears|looks)"
     r"(?:\s+\w+){0,5}?\s+(?:correct|right|best|answer|true|choice|winner|option)(?![a-z]))",
     re.IGNORECASE,
@@ -243,6 +251,11 @@ _ORDERS = re.compile(
     r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|when (?!all)|for (?:large|small|even|odd"
     r"|positive|negative|big)|zuerst|zunächst|d['’]abord|ensuite|primero|首先"
     r"|其次)\b",
+    re.IGNORECASE,
+)
+# "Between D and E, the rings decide it: E"
+_BETWEEN = re.compile(
+    r"^\W*(?:between|of|among|zwischen|entre|tra|fra) \(?[A-Z]\)? (?:and|und|et|y|e) \(?[A-Z]\)?\s*,\s*",
     re.IGNORECASE,
 )
 # A letter of another option. "A" before a small word is an article.
@@ -351,12 +364,13 @@ def is_lone(before: str, after: str) -> bool:
     """Return whether a sentence is nothing but the option."""
     return (
         not (re.search(r"\w", before) and rest_of(before))
-        and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+        and re.match(r"[\s\])}\"'”]*(?:, then)?[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
     )
 
 
 def closes_clause(before: str) -> bool:
     """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
+    before = _BETWEEN.sub("", before)
     if _SHORT_CLAUSE.fullmatch(before) is None or leaves_open(before) or _ORDERS.match(before):
         return False
     return denies(before) or _OTHER_LETTER.search(before) is None
@@ -411,6 +425,8 @@ def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:
     if match is None:
         return False
     word = match[2]
+    if re.match(r"\s+to be\b", text[end : end + 60]):
+        return False  # "I consider A to be right"
     if letter == "I":
         return word.lower() not in ("because", "since", "as", "is", "and", "or")
     if word.lower() in _CONTINUES or (len(word) == 1 and word.isupper()) or not _LATIN.match(word):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -27,7 +28,15 @@ from genbench.verifiers.choice.context import (
     without_unit,
 )
 from genbench.verifiers.language import commitment
-from genbench.verifiers.language.commitment import VERDICT, Claim, read_claim, turns_down, verdict
+from genbench.verifiers.language.commitment import (
+    VERDICT,
+    Claim,
+    condition_of,
+    read_claim,
+    supposes,
+    turns_down,
+    verdict,
+)
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
@@ -51,11 +60,37 @@ class Statement:
     """A denial says so in so many words: "B is wrong"."""
     adds: bool = False
     """It adds to what was stated before: "B is also correct"."""
+    condition: str = ""
+    """The kind of condition that it may share with a statement next to it: "B if it is hot"."""
 
 
 def _is_final(said: Statement) -> bool:
     """Return whether nothing before a statement can count any more."""
-    return said.kind == "announced" and said.strength == "stated" and not said.adds
+    return said.kind == "announced" and said.strength == "stated" and not said.adds and not said.condition
+
+
+_BRANCHES_APART = 160
+"""Characters between two branches of one case distinction, at most."""
+
+
+def _branches(statements: Sequence[Statement]) -> list[Statement]:
+    """Return the statements that give one option each in different cases: "B for small n and C for large n".
+
+    Only two that follow each other and have conditions of one kind are branches.
+    """
+    given = [said for said in statements if said.strength != "denied"]
+    pairs = [
+        (one, two)
+        for one, two in pairwise(given)
+        if one.condition
+        and two.strength in ("stated", "concluded")
+        # A mere name before an announcement is no branch: "36 J, … the answer is E with a minus".
+        and (one.strength in ("stated", "concluded") or two.kind != "announced")
+        and one.condition == two.condition
+        and one.letters != two.letters
+        and two.start - one.end <= _BRANCHES_APART
+    ]
+    return [said for pair in pairs for said in pair]
 
 
 def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
@@ -142,7 +177,8 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
 
 How = Literal["stated", "bare", "mentioned"]
 
-_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
+_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑", "✓", "✔", "✅")
+_MARKS = ("[", *"☐☑☒✓✔✅✗✘❌✖")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
 _TOKENS = 120
@@ -169,12 +205,23 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class _Judged:
+    """One option that a list or a table calls right or wrong."""
+
+    start: int
+    end: int
+    letter: str
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Patterns:
     """What is looked for in a text about options with some letters."""
 
     tokens: re.Pattern[str]
     ticks: re.Pattern[str]
     verdicts: re.Pattern[str]
+    rows: re.Pattern[str]
 
 
 @cache
@@ -186,8 +233,11 @@ def _patterns(letters: str) -> _Patterns:
             rf"{context.BEFORE_LETTER}{letter}{context.AFTER_LETTER}"
             rf"|{context.BEFORE_LETTER}(?P<lower>[{letters.lower()}]){context.AFTER_LOWER}"
         ),
-        # "- [x] B", "☑ B"
-        re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])"),
+        # "- [x] B", "☑ B", and at the beginning of a line "❌ B"
+        re.compile(
+            rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒]|(?:^ ?|(?<=^[-*•] ))[✓✔✅✗✘❌✖])\s*\(?{letter}(?![A-Za-z])",
+            re.MULTILINE,
+        ),
         # "(A) No (B) Yes", "B. Paris: no", "C ❌": on lines of their own or one after another.
         re.compile(
             rf"(?:^ ?|(?<=[\s;,，；]))[-*•]? ?(?:\d{{1,3}}[.)] ?)?(?:option )?\(?{letter}(?![^\W\d_])"
@@ -195,6 +245,8 @@ def _patterns(letters: str) -> _Patterns:
             rf"(?P<said>{VERDICT})",
             re.IGNORECASE | re.MULTILINE,
         ),
+        # "| B | Yes |", "| (B) Venus | 0.8 | ✓ |"
+        re.compile(rf"^ ?\| ?(?:option )?\(?{letter}(?![^\W\d_])[^|\n]*\|(?P<cells>[^\n]*)", re.MULTILINE),
     )
 
 
@@ -218,6 +270,11 @@ class OptionReader:
         cleaned = clean(text[-_TAIL:])
         sentences = Sentences(cleaned)
         statements = self._statements(cleaned, sentences)
+        if branches := _branches(statements):
+            statements = [said for said in statements if said not in branches]
+            later = [said for said in statements if said.strength in ("stated", "concluded")]
+            if not later:
+                return Picked("".join(dict.fromkeys(said.letters[0] for said in branches)), "stated")
         stated = settled(statements, sentences, self._by_text)
         if stated is not None:
             return Picked(stated, "stated") if stated else None
@@ -274,24 +331,49 @@ class OptionReader:
 
     def _tallied(self, text: str) -> Statement | None:
         """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
-        for pattern in (self._patterns.ticks, self._patterns.verdicts):
-            found = list(pattern.finditer(text))
-            if len({match["letter"].upper() for match in found}) < 2:
-                continue
-            said = [
-                (
-                    match["letter"].upper(),
-                    verdict(match["said"]) == "right"
-                    if pattern is self._patterns.verdicts
-                    else match["mark"] in _TICKED,
-                )
-                for match in found
-            ]
-            chosen = "".join(dict.fromkeys(letter for letter, right in said if right))
-            strength: Literal["denied", "stated"] = "stated" if chosen else "denied"
-            letters = chosen or "".join(dict.fromkeys(letter for letter, _ in said))
-            return Statement(found[0].start(), found[-1].end(), letters, strength, "exception")
-        return None
+        judged = (self._table_rows(text), self._ticked(text), self._listed_verdicts(text))
+        several = (said for said in judged if len({one.letter for one in said}) > 1)
+        said = next(several, None)
+        return self._tally(said) if said else None
+
+    def _ticked(self, text: str) -> list[_Judged]:
+        """Return the options in a list of boxes: "- [x] B"."""
+        if not any(mark in text for mark in _MARKS):
+            return []
+        return [
+            _Judged(match.start(), match.end(), match["letter"].upper(), match["mark"].strip() in _TICKED)
+            for match in self._patterns.ticks.finditer(text)
+        ]
+
+    def _listed_verdicts(self, text: str) -> list[_Judged]:
+        """Return the options that have a verdict each: "(A) No (B) Yes". "If B is right" gives none."""
+        return [
+            _Judged(match.start(), match.end(), match["letter"].upper(), verdict(match["said"]) == "right")
+            for match in self._patterns.verdicts.finditer(text)
+            if not supposes(text, match.start())
+        ]
+
+    def _table_rows(self, text: str) -> list[_Judged]:
+        """Return the options that the rows of a table judge: "| B | hot | Yes |". All cells must say yes."""
+        found: list[_Judged] = []
+        if "|" not in text:
+            return found
+        for row in self._patterns.rows.finditer(text):
+            said = [name for cell in row["cells"].split("|") if (name := verdict(" " + cell.strip()))]
+            if said:
+                right = set(said) == {"right"}
+                found.append(_Judged(row.start(), row.end(), row["letter"], right))
+        return found
+
+    def _tally(self, said: Sequence[_Judged]) -> Statement:
+        """Return what verdicts on several options state. The only one that is not right is the exception."""
+        chosen = "".join(dict.fromkeys(one.letter for one in said if one.right))
+        judged = "".join(dict.fromkeys(one.letter for one in said))
+        others = [letter for letter in judged if letter not in chosen]
+        if len(judged) == len(self._letters) > 2 and len(others) == 1:
+            chosen = others[0]
+        strength: Literal["denied", "stated"] = "stated" if chosen else "denied"
+        return Statement(said[0].start, said[-1].end, chosen or judged, strength, "exception")
 
     def _boxes(self, text: str, sentences: Sentences) -> Iterator[Statement]:
         """Yield what boxes state. One that names no option states nothing. "or" joins two to one."""
@@ -324,7 +406,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or commitment.denies(content):
+        if len(groups) != 1 or commitment.denies(content) or supposes(content, groups[0][0].start):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -432,7 +514,8 @@ class OptionReader:
         inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
         # "B: a hot planet. C: a cold planet."
         described = re.match(r"\)?\s*:[^:\n]{3,80}[.;]\s*\(?[A-Z]\)?\s*:\s", after) is not None
-        if described or inline_list or not self._commits(group, after):
+        supposed = supposes(line, group[0].start)  # "Should the answer be B, the planet is hot."
+        if described or inline_list or supposed or not self._commits(group, after):
             return ""
         return _letters_of(group)
 
@@ -534,7 +617,9 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if claim.role == "alternative":
         yield Statement(start, end, letters, "named")
     if claim.role not in ("alternative", "hypothetical"):
-        yield from _given(group, claim, _Around(before, after, lead), sentences)
+        condition = condition_of(before, after) if len(letters) == 1 and group[0].kind == "letter" else ""
+        for said in _given(group, claim, _Around(before, after, lead), sentences):
+            yield replace(said, condition=condition) if condition else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,7 +704,7 @@ class ChoiceVerifier(BaseVerifier):
     """
 
     name = "choice"
-    rules = "6"
+    rules = "7"
 
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)

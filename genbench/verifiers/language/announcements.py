@@ -56,7 +56,7 @@ OPTIONS = read_table(r"""
 """Nouns that a letter follows: "option B"."""
 
 CHOOSING = read_table(r"""
-    en: prefer(?:s|red)?; (?:would|['’]d|will|['’]ll) take; rank; circle(?:d|s)?;
+    en: lock(?:ing|ed)? in; prefer(?:s|red)?; (?:would|['’]d|will|['’]ll) take; rank; circle(?:d|s)?;
         (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
         lean(?:s|ing)?(?: strongly)? (?:towards?|to); i (?:now )?mean(?:t)?;
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
@@ -65,17 +65,24 @@ CHOOSING = read_table(r"""
         leaning towards?;
         mark(?:ing)?; point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
         supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?;
-        answer(?:ed|ing)? with; stick(?:ing)? with; stay(?:ing)? with; lands? on;
+        answer(?:ed|ing)? with; stick(?:ing)? with; agrees? with; stay(?:ing)? with; lands? on;
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
         best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt;
+    de: bleibe bei; kreuze; entspricht;
+        (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für;
+        tippe auf; bleibt nur; bleibt;
         würde sagen;
         plädiere für; würde wählen; nehme an
-    fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
+    fr: coche; correspond à(?: la)?; répond(?:re|s|rais);
+        préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
         choisirais; je prends;
-        j'opte pour; opte pour; il faut choisir; penche pour; retiens; je vote pour
-    es: apunta a; me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
+        j'opte pour; opte pour; il faut (?:choisir|cocher|retenir|sélectionner|prendre); penche pour;
+        retiens; je vote pour
+    es: corresponde a(?: la)?; hay que (?:marcar|elegir|escoger|seleccionar);
+        debemos (?:marcar|elegir|escoger);
+        apunta a;
+        me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría;
         selecciono;
         me quedo con;
         marco; marcaría;
@@ -98,14 +105,15 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: namely; (?:hold|rule|find|conclude|show|mean|follow)s? that;
+    en: only (?:fits|matches|suits|describes|applies to|works for); namely;
+        (?:hold|rule|find|conclude|show|mean|follow)s? that;
         (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
         impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
         (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
         accordingly; then; overall; finally; in conclusion; conclusion; in short; in summary; result; final;
         final choice; my (?:final )?(?:choice|guess|pick|vote); final letter; which is; that is; that's;
         it's; it is; this is; it['’]s got to be; it (?:has|have|had|needs) to be; (?:has|have|got) to be;
-        (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it;
+        (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it; makes?; making;
         leav(?:es|ing)(?: us)?(?: only)?(?: just)?(?: with)?; left with; only;
         i(?:['’](?:d|ll)| would| will)? say; guess; choice; pick; vote; selection;
         to (?:sum(?: it)? up|summari[sz]e|conclude|recap); all in all; in sum; ultimately; verdict;
@@ -116,20 +124,23 @@ CONCLUDING = read_table(r"""
         by (?:process of )?(?:elimination|exclusion); on (?:second thought|reflection); make (?:that|it);
         ruling out the (?:others|rest); said
     zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
-        只剩; 等等; 不对; 哦; 更准确地说
-    de: eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf;
+        只剩; 只剩下; 剩下; 仅剩; 等等; 不对; 哦; 更准确地说
+    de: ergibt; führt zu; eher; lieber; (?:meiner|unserer) meinung nach; meines erachtens; darum;
+        spricht für; fällt auf;
         handelt sich um;
         entschuldigung; verzeihung; also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist;
         sondern; das ist; wäre; zusammenfassend; zusammengefasst; insgesamt; schlussfolgerung; fazit;
         per ausschluss; würde ich sagen; würde; würde ich; nein; moment; doch; vielmehr; genauer;
         muss es sein; damit; ergebnis; richtig ist; richtig; korrekt ist; muss; nur
-    fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent; c'est(?: donc)?;
+    fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent;
+        c'est(?: donc)?;
         c’est(?: donc)?; est; il s'agit de; mais; ce doit être; ce sera; conclusion; il reste;
         il ne reste que; non; attendez; attends; plutôt; en fait; enfin; par élimination; en résumé;
         en somme; finalement; au final; bref; je dirais; doit être
     es: se trata de(?: la)?; de ahí que sea(?: la)?; parece(?: ser)?; perdón; perdona; disculpa; disculpe;
         por (?:lo )?tanto; entonces; así que; es; sería; debe ser; tiene que ser; sino; en conclusión;
-        conclusión; la correcta es; queda; solo queda; creo que es; espera; espere; mejor dicho; en realidad;
+        conclusión; la correcta es; queda; solo queda; creo que es; espera; espere; mejor dicho;
+        en realidad;
         más bien; por eliminación; por descarte; en resumen; en definitiva; finalmente; al final
     it: si tratta d[ei]ll?a?; si tratta di; ne segue che è; sembra(?: essere)?; scusa; scusate; scusi;
         quindi; dunque; perciò; pertanto; è; sarebbe; deve essere; ma; bensì; in conclusione; resta; rimane;
@@ -188,7 +199,7 @@ FILLERS = read_table(r"""
 """Words that may come between an announcement and the option."""
 
 COPULAS = read_table(r"""
-    en: is; are; was; would be; should be; must be; will be; has to be; [’']s; being
+    en: is; are; was; would be; should be; must be; will be; has to be; [’']s; being; stays; remains
     zh: 是; 为; 為; 应为; 選; 选
     de: ist; sei; lautet; sind; wäre; muss; heißt
     fr: est; sont; soit; serait; doit être; sera
@@ -208,14 +219,18 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: gets my vote; agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
+    en: follows(?=[.!,]|$); passes(?=[.!,]|$); to be (?:the )?(?:correct|right|best|answer|most);
+
+        (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
+        agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
         is in(?=[.!]);
         holds; stands; yes; prevails; survives; is the way to go;
         is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
         is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;
         (?:is|seems|looks|sounds)(?: to be)? (?:most|more|very|quite|best)\b;
         (?:is|seems|looks|sounds)(?: the| a)? (?:likely|probable|plausible|accurate|logical|fitting);
-        is (?:appropriate|reasonable|suitable|sensible); the (?:right|correct|best) (?:choice|answer|option);
+        is (?:appropriate|reasonable|suitable|sensible);
+        the (?:right|correct|best) (?:choice|answer|option);
         is correct; is right; must be (?:correct|right|the); is true;
         (?:would|should|will|has to|seems to|appears to) be (?:the )?(?:correct|right|best|answer);
         seems (?:right|correct|best); fits (?:best|perfectly); it must be; for sure; is best; matches;
@@ -224,16 +239,20 @@ CONFIRMING = read_table(r"""
         (?:the|my) (?:answer|only (?:possibility|option|choice|answer)); applies; is definitely;
         is clearly (?:the|correct|right); wins; ✓; ✅; is what(?! (?:most|many|people|students|some));
         is therefore; is indeed; is undoubtedly;
-        is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
-    zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适); 是正确; 正确; 是正確; 正確; 是对的;
+        is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect|too|un\w+|im\w+))
+    zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适
+          |符合); 是正确; 正确; 是正確; 正確; 是对的;
         对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
     de: die (?:richtige |korrekte |gesuchte )?(?:antwort|lösung);
         ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
         ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
         bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte
-    fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct; est correcte;
+    fr: (?:remplit|satisfait) (?:toutes|les deux); est la plus (?:probable|plausible|appropriée);
+        semble (?:correcte?|juste); est correct;
+        est correcte;
         est la bonne; est juste; est exacte; est la réponse; convient; reste; est (?:exact|vrai|vraie)
-    es: es la más (?:probable|adecuada|apropiada); parece (?:correcta|correcto); encaja; es correcta;
+    es: (?:cumple|satisface) (?:todas|ambas|las dos); es la más (?:probable|adecuada|apropiada);
+        parece (?:correcta|correcto); encaja; es correcta;
         es la correcta; es la respuesta; es correcto; es el correcto; es verdadera; queda
     it: è la più (?:probabile|adatta|appropriata); sembra corretta; è corretta; è quella corretta;
         è la risposta; è giusta; è quella giusta; è esatta; rimane; va bene
@@ -258,7 +277,8 @@ CONFIRMING = read_table(r"""
 """Words that follow the chosen option: "(B) is correct"."""
 
 JOINTS = read_list(r"""
-    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también; soit;
+    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también;
+        soit;
     ou bien; sea; maybe; perhaps; possibly; vielleicht; peut-être;
     quizás?; tal vez;
     and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または; か; or maybe; or perhaps;
@@ -271,16 +291,19 @@ JOINTS = read_list(r"""
 CONTINUING = read_list(r"""
     alone; first; over; als; que; son; sont; sind; remains; holds; stands; satisfies; yes; wins; applies;
     prevails; survives; suits; because; since; as; is;
-    was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits; matches;
+    was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits;
+        matches;
     not; rather; instead; given; so; if; by; that; in; on; here; therefore; where; while; from; at; only; i;
     will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;
     ist; und; oder; parce; car; est; porque; ya; puesto; es; pois; perché; poiché; è; é; omdat; потому; так;
     что; является; как; a; per; por; dans; nicht; pas; no; non; não; n; neither; über; richtig; korrekt;
-    sein; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru; değil; för; eftersom; är; want; via; the;
+    sein; entscheiden; entschieden; aussprechen; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru;
+    değil; för; eftersom; är; want; via; the;
     are; according; based; again; final; under; after; too; indeed; being; out; karena; vì; benar; đúng;
     seria; sería; serait; wäre; sagen; wählen; nehmen; tippen; верен; верно; неверен; неверно; convient;
     scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; makes; best; gives; follows;
-    contradicts; fails; all; when; without; like; corresponds
+    passes; meets; fulfils; fulfills; explains; accounts; describes; matched; contradicts; fails; all; when;
+        without; like; corresponds
 """)
 """Words that may follow a chosen letter. Any other word makes "A" an article."""
 

@@ -115,7 +115,11 @@ DENYING = read_table(r"""
 
 SUPPOSING = read_list(r"""
     let['’]?s (?:assume|suppose|say|imagine); let us (?:assume|suppose|say|imagine); imagine;
-    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob;
+    if; suppose; supposing; assuming; assume; were; had; pretend; granted that; in case; provided(?: that)?;
+    as long as; so long as; on the assumption; on condition; even if;
+    should (?:the|it|this|that|an?|you|we|one|there|they|your|our|\(?[a-z]\)?)\b;
+    say (?:the answer|it) (?:is|was|were); sollten?; sofern; solange; gesetzt; à supposer; admitamos;
+    pongamos que; digamos que; siempre que; 假定; 要是; 只要; whether; unless; either way; wenn; falls; ob;
     si(?! tratta); supposons; supongamos; se(?! trata); supponiamo; suponha; als; stel; если; предположим;
     如果; 假设; 倘若; 假如; もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
 """)
@@ -297,7 +301,8 @@ _PRE_NEGATIONS = (
 )
 # The option that is denied after the chosen one: "B, not A", "B rather than option C", "B而不是A".
 _DENIES_OTHER = re.compile(
-    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:(?:to|for|with|on|by|at|für|zu|pour|à|por|a"
+    rf"|con)\s+)?\(?(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
     re.IGNORECASE,
 )
 # "not ", "rule out option ", "cannot be the " right before a letter.
@@ -443,7 +448,10 @@ _NOT = (
 _CLOSING = r"(?:[)\]}\"'”’»*]|[^\S\n])*"
 # "B (Venus) …", "B, however, …": what may be between a name and its verb.
 _ASIDE = (
-    r"(?:\([^()]{0,80}\)\s*)?(?:[,–—]\s*(?:however|though|then|in fact|therefore|of course|clearly)\s*,?\s*)?"
+    r"(?:\([^()]{0,80}\)\s*)?(?:[,–—]\s*(?:however|though|then|in fact|therefore|of course|clearly"
+    r"|on the other hand|by contrast|in contrast|on the contrary|meanwhile|as (?:we|i) (?:saw|said)"
+    r"|hingegen|dagegen"
+    r"|en revanche|par contre|en cambio)\s*,?\s*)?"
 )
 _PREDICATE = re.compile(
     rf"{_CLOSING}{_ASIDE}(?:(?:{_ADVERB})\s+){{0,2}}"
@@ -488,7 +496,8 @@ _SECOND = re.compile(
     r"(?:(?:my|the|an?|only|also|just|just as|equally|likewise|too|close|distant)\s+)*"
     r"(?:second\b|runner-?up|next best|another\b|other\b|alternative\b|possib(?:le|ility)|plausible"
     r"|tempting|close\b|conceivable"
-    r"|one of\b|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
+    r"|one of\b|one (?:possib\w+|option|candidate|way|reading|interpretation|view|answer)"
+    r"|a (?:possibility|reading|way|candidate|contender|possible))",
     re.IGNORECASE,
 )
 # "B is almost right", "B is only partially correct".
@@ -548,6 +557,67 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 
+# What a branch hangs on: "B for a circular orbit and C for an eccentric one", "if we take mass, D; if we take
+# rings, E". "In short, B" and "For this reason, B" are no branches.
+_BRANCH_HEADS = {
+    "one": r"(?:the )?(?:first|second|one|other|another|former|latter)|sometimes|mal|tantôt|a veces"
+    r"|(?:die |der |das |le |la |el )?(?:erste|zweite"
+    r"|eine|andere|premier|première|seconde?|autre|primer[ao]?|segund[ao]|otr[ao])n?r?",
+    "time": r"before|after|until|prior to|vor|nach|avant|après|antes de|después de",
+    "by": r"by|judging by|in terms of|regarding|as to|according to|par|por|historically|today|now"
+    r"|originally|formerly",
+    "if": r"if|when|whenever|assuming|provided|supposing|wenn|falls|si|quand|lorsque|cuando|se|quando|если",
+    "in": r"in|on|at|for|with|without|using|under|from|across|through|im|auf|für|mit|ohne|bei|unter|nach|pour"
+    r"|avec"
+    r"|sans|sous|selon|dans|en|chez|para|con|sin|bajo|según|sur|per|nel|в|для|при",
+}
+_DISCOURSE = (
+    r"(?:summary|conclusion|short|fact|the end|other words|general|sum|brief|my|our|addition|contrast|light"
+    r"|this|that|(?:these|those) (?:reasons?|grounds|considerations|facts|cases)|elimination|exclusion"
+    r"|process|far"
+    r"|all|which|example|instance|all|now|sure|its|me|the (?:reasons?|above|whole|given)"
+    r"|balance|reflection|second|confidence|certainty|first|last|order|which|resumen|conclusión|résumé"
+    r"|effet|somme|fait|realidad|definitiva|consecuencia)\b"
+)
+_HEAD_WORD = "|".join(rf"(?P<{name}>{source})" for name, source in _BRANCH_HEADS.items())
+_BRANCH_AFTER = re.compile(
+    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w",
+    re.IGNORECASE,
+)
+_BRANCH_BEFORE = re.compile(
+    rf"(?:^|[,;:–—]\s*|\b(?:and|but|while|whereas|und|aber|et|mais|y|pero|e|ma)\s+)\W*"
+    rf"(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
+    # "For option B, …" has B in the condition itself: a comma or a verb has to come first.
+    r"(?:[,:]|\b(?:it|is|be|gives?|choose|pick|take|get|have|answer|ist|es|gilt|wäre|est|serait|es|sería"
+    r"|la|elige"
+    r"|c['’]est)\b)[^,;]{0,40}$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
+# "It is B if n is even, but C if it is odd"
+_ANY_HEAD = rf"(?:{'|'.join(_BRANCH_HEADS.values())})"
+_EARLIER_BRANCH = re.compile(
+    rf"(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})\s+(?!(?i:{_DISCOURSE}))[^.;]{{2,60}}$"
+)
+_LATER_BRANCH = re.compile(
+    rf"{_CLOSING},?\s*\(?(?i:{_ANY_HEAD})\b[^.;\n]{{2,60}}?(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})"
+    rf"\s+(?!(?i:{_DISCOURSE}))\w"
+)
+# "When B is true, C is not", "B implies C", "Either B is right or C is"
+_WITHIN = re.compile(
+    r"^\W*(?:when(?:ever)?|given(?: that)?|once|where)\s+(?:(?:the )?(?:answer"
+    r"|option) (?:is )?)?\(?$",
+    re.IGNORECASE,
+)
+_IMPLIED = re.compile(
+    r"(?<![A-Za-z'’])[A-Z]\)? (?:would )?(?:impl(?:y|ies)|means?|entails?|requires?|presupposes?|leads? to"
+    r"|follows from|excludes?) (?:that )?(?:option )?\(?$"
+)
+_EITHER = re.compile(r"\b(?:either|entweder|soit)\b[^.;,]*$", re.IGNORECASE)
+_OR_NAME = re.compile(r"\b(?:or|oder|ou|o|soit)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z])")
+# "如果按质量，选D；如果按光环，选E"
+_BRANCH_UNSPACED = re.compile(r"(?:如果|若|按照?|对于|当)[^,，;；。]{1,24}[，,]?[^,，;；。]{0,10}$")
+
 # --- Before a name: how the clause comes to it -----------------------------------------------------------
 
 # "B is better than A", "B rather than A", "Second choice: A", "followed by C": the name that loses.
@@ -594,24 +664,143 @@ _REAL_IF = re.compile(
     r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:pressed|forced|asked|anything|i|we|you"
     r"|one)\b(?! (?:were|are right|thought"
     r"|think))[^,;]{0,120}[,;]"
-    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as|since|because|although|though|while|whereas"
+    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as(?! long as)|since|because|although|though"
+    r"|while|whereas"
     r"|even though|given|considering|after|when)\b",
+    re.IGNORECASE,
+)
+# "If the passage is right, the answer is B", "Si l'on en croit le texte, c'est B", "Wenn man die Farbe
+# berücksichtigt, …": the condition only repeats what the question says, or how it is read.
+_GIVEN = (
+    r"(?:passages?|texts?|questions?|problem|prompt|article|excerpt|paragraph|author|premises?|assumptions?"
+    r"|statement|stem|data|tables?|figures?|graph|chart|diagram|values?|numbers?|formula|calculations?"
+    r"|arithmetic|reasoning|memory|recollection|information|description|definition|theory|rule|above|this"
+    r"|that|aufgabe\w*|angaben?|tabelle|frage|daten|rechnung|erinnerung|abbildung|énoncé|texte|tableau"
+    r"|données|calculs?|souvenirs?|texto|enunciado|datos|tabla|cálculos?|memoria)"
+)
+_HOLDS = (
+    r"(?:right|correct(?:ly)?|true|accurate|reliable|valid|sound|trust\w*|believed?|holds?|hold up|serves?"
+    r"|literally|at face value|drawn to scale|complete|as (?:given|stated|shown)|any (?:guide|indication)"
+    r"|to go by|stimm(?:t|en)|recht hat|richtig|korrekt|zutreffen"
+    r"|trifft zu|täuscht|trügt|glauben|exacte?s?|correctes?|justes?|vraie?s?|bonnes?|trompe|correct[ao]s?"
+    r"|ciert[ao]s?|falla)"
+)
+_UNREAL = (
+    r"(?:were|had|would|could|might|wäre\w*|hätte\w*|würde\w*|könnte\w*|\w+(?:aient|ait|ions)"
+    r"|\w+(?:ara|iera|iese|ase|áramos|iéramos)n?)"
+)
+_PREMISE = re.compile(
+    rf"(?:^|[,;:]\s*)\W*(?:(?:so|and|then|also|donc|pues)\s*,?\s*)?"
+    rf"(?:(?:if|provided(?: that)?|assuming(?: that)?|as long as|so long as|wenn|falls|sofern|solange|si"
+    rf"|siempre que"
+    rf"|pourvu que)\b(?![^,]*\b(?:{_UNREAL}|(?-i:[B-HJ-Z]))\b)"
+    rf"[^,]{{0,60}}\b{_GIVEN}\b[^,]{{0,40}}\b{_HOLDS}\b"
+    r"|(?:provided|assuming)(?: that)? (?:i|we)\b"
+    rf"|unless (?:i|we)(?: have|['’]ve| am|['’]m| are|['’]re)? (?:\w+ )?(?:mis\w+|wrong|overlook\w*|got)\b"
+    rf"|(?:wenn|falls) (?:man|wir|ich)\b(?![^,]*\b{_UNREAL}\b)"
+    rf"|si (?:l['’]on|on|nous|je)\b(?![^,]*\b{_UNREAL}\b)"
+    rf"|si (?:tenemos|consideramos|nos|tomamos|miramos|aplicamos|se|me|no me"
+    rf"|hacemos)\b(?![^,]*\b{_UNREAL}\b))"
+    r"[^,]{0,120},"
+    r"|(?:如果|若|假如|只要)[^,，]{0,12}(?:题目|题干|文章|材料|数据|文中|表格|资料|计算)[^,，]{0,12}"
+    r"(?:正确|无误|属实|准确|可靠|为准|没错)[^,，]{0,4}[,，]",
     re.IGNORECASE,
 )
 _COUNTERFACTUAL = re.compile(
     r"\b(?:would|were|had|wäre|hätte|serait|sería|sarebbe|seria|бы)\b", re.IGNORECASE
+)
+# "Some textbooks say B", "A student who forgets the mass will choose B", "One source gives B", "another D":
+# whoever an indefinite article or a quantifier introduces is not the response. "A look at the data shows B"
+# has no such subject, "the passage says B" a definite one.
+_AGENT = (
+    r"(?!(?:answer|number|letter|matter|order|parameter|factor|vector|error|power|character|remainder"
+    r"|computer"
+    r"|calculator|statement|argument|element|experiment|measurement|component|coefficient|quotient|constant"
+    r"|content|extent|event)s?\b)"
+    r"(?:\w{3,}(?:er|or|ist|ian|ant|ent)|textbook|book|source|website|blog|article|forum|key|encyclop\w+"
+    r"|chatbot"
+    r"|person|child|model|critic|friend|group|school|camp|website|site|quiz|sceptic|skeptic|scholar"
+    r"|expert|layman|nutzer|lehrbuch)"
+)
+_SOMEONE = (
+    r"\b(?:(?<!\bthe )(?:some|many|most|several|few|a few|certain|other|various|numerous)(?: of \w+)?"
+    r"(?:(?: (?!likely|probable|accurate)[\w-]+)? \w+s)?"
+    rf"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){{0,2}}? {_AGENT}"
+    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|(?:chat)?gpt(?:-\w+)?"
+    rf"|the back of the book|the (?:other|opposing) (?:side|camp)|the internet"
+    r"|the (?:\w+ )?(?:blog|website|web page|forum|video|podcast)(?: \w+)?|popular opinion"
+    r"|conventional wisdom"
+    rf"|folklore)"
+)
+# "The teacher's answer is B"
+_POSSESSED = (
+    rf"\b(?!authors?\b)(?:{_OTHERS})['’]s? (?:\w+ )?"
+    r"(?:solution|answer|key|guess|choice|suggestion|pick|response|opinion|view)\b"
+)
+_PERSON_VERBS = (
+    r"says?|said|claims?|claimed|argues?|asserts?|maintains?|answers?|answered|chooses?|choose|chose"
+    r"|picks?|picked"
+    r"|selects?|prefers?|thinks?|believes?|votes?|opts? for|go(?:es)? (?:with|for)|went (?:with|for)"
+    r"|considers?|leans?"
+    r"|settles? on|replie[sd]|reply|responds?|responded|insists?|contends?|proposes?|proposed|recommends?"
+    r"|concludes?"
+    r"|guess(?:es|ed)?|assumes?|circles?|ticks?|wrote|writes?"
+)
+_ASSERTS = (
+    r"(?:(?:would|will|may|might|could|can|often|usually|still|also|even|then|simply|does|do|tend to"
+    r"|tends to|is likely to|are likely to|generally|typically|sometimes|wrongly|erroneously) )*"
+    rf"(?:{_PERSON_VERBS}|gives?|lists?|holds?|favou?rs?|names?|calls?|suggests?|reports?|has"
+    rf"|have|shows?"
+    r"|marks?)"
+)
+# "A naive pupil says", "one thinks": any indefinite subject of a verb that only persons have.
+_ANYONE = (
+    r"\b(?:an?|one|another|(?:my|your|his|her|our|their) (?!calculat|analys|answer|choice|guess|result|reason"
+    r"|understand|money|vote|pick|intuition|best|final|first|initial)[\w'’-]+)(?: (?!that\b|the\b"
+    r"|is\b)[\w'’-]+){0,3}"
+    r" (?:(?:would|might|may|could|will) (?:say|claim|argue|answer|choose|pick|prefer|think|believe|vote"
+    r"|opt for|go for)"
+    r"|says|said|claims|claimed|argues|asserts|maintains|chooses|chose|picks|picked|prefers|thinks"
+    r"|believes|opts for"
+    r"|goes (?:with|for)|replies|responds|insists|contends|proposes|recommends|wrote|writes|guessed"
+    r"|is (?:convinced|sure|certain|adamant|of the opinion|positive))\b"
+)
+# Hearsay in other words and languages.
+_HEARSAY = (
+    r"\b(?:has it that|heißt es|supposedly|allegedly|reportedly|rumou?r|legend has it|word has it"
+    r"|i(?:['’]ve| have)? (?:heard|read (?:somewhere|that|online|elsewhere)|been told|was told)"
+    r"|(?:laut|nach ansicht|nach meinung) (?:eine[rmns]*|einige[rn]|manche[rn]|meine[rsm]*|viele[rn])"
+    r"|angeblich|es heißt|man sagt|(?:manche|einige|viele|andere)(?: \w+)? (?:\w+ )?(?:sagen|meinen"
+    r"|würden|wählen"
+    r"|antworten|nennen|behaupten|glauben|halten|geben)"
+    r"|(?:selon|d['’]après) (?:certain\w*|une?|mon|ma|plusieurs|quelques|beaucoup|d['’]autres)"
+    r"|(?:certains|plusieurs|quelques|d['’]autres|d['’]aucuns|beaucoup|un autre"
+    r"|une?)(?: [\w']+){0,2}? (?:diraient|disent"
+    r"|répond\w+|pensent|choisi\w+|optent|affirment|croient|donne\w*|dirait|indique\w*)|dit-on|paraît-il"
+    r"|según (?:algun[oa]s|una?|mi|much[oa]s|vari[oa]s|otr[oa]s?|ciert[oa]s)"
+    r"|(?:algun[oa]s|much[oa]s|vari[oa]s|otr[oa]s?|una?)(?: \w+){0,2}? (?:dicen?|dirían?|afirman?"
+    r"|sostienen?|elig\w+"
+    r"|respond\w+|opinan?|cre[en]+n?|indican?|da[n]?)|se dice que|dicen que)\b"
+    r"|(?<!只)(?<!没)有(?:的|些|人)?[^,，。]{0,6}(?:说|认为|觉得|选(?!项)|写)|据说|听说"
 )
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
 _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
-    rf"|\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
+    rf"|\b(?:those|anyone|anybody|everyone|whoever|people|students?|readers?|{_AGENT}s?) who"
+    rf" [^,.;]{{3,80}}$"
+    rf"|\b(?:según|selon|d['’]après|laut|secondo) (?!autore?u?r?s?\b)(?:\w+ )?(?:{_OTHERS})\b"
+    rf"|{_ANYONE}|{_POSSESSED}|{_HEARSAY}"
+    rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b"
+    rf"|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
     rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
     r"|\b(?:at first (?:glance|sight)|on the face of it|superficially)\b|(?:朋友|老师|有人|有些人|很多人"
     r"|同学)[^，。]{0,6}(?:说|认为|觉得|选|会选)"
+    r"|\b(?:i|we) (?:was|were|had been) (?:leaning|inclined|tempted|about to|going)\b|\bused to be\b"
     r"|\b(?:i|we) (?:first|initially|originally) (?:thought|said|believed|chose)|\bi thought (?:it|that"
     r"|the answer)",
     re.IGNORECASE,
@@ -638,7 +827,7 @@ _IDENTIFIES_UNSPACED = re.compile(
 # "Only B is not a planet", "B alone", "All but B are", "Every planet except B is": one is told from the rest.
 _ONLY_BEFORE = re.compile(
     r"(?:\b(?:only|nur|lediglich|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有"
-    r"|仅)[\s(\"“*]*(?:option"
+    r"|仅)[\s(\"“*]*(?:option|选项"
     r"|answer|statement|die|la|le|el)?[\s(\"“*]*$",
     re.IGNORECASE,
 )
@@ -654,9 +843,33 @@ _ALL_BUT = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(rf"{_CLOSING}(?:alone|allein|seule?|sol[ao])\b", re.IGNORECASE)
+_TURNED_DOWN_AFTER = re.compile(
+    rf"{_CLOSING}(?:can|could|may|is|was|has|kann|peut|puede|wurde|a été"
+    rf"|ha sido)\b[^.;,!?\n]{{0,20}}\b(?:ruled out|eliminated"
+    rf"|excluded"
+    r"|dismissed|discarded|rejected|ausgeschlossen|exclue?|éliminée?|descartad[ao]|descartar)\b",
+    re.IGNORECASE,
+)
+# "Only B says", "nur B alle Bedingungen erfüllt": a verb or an object follows, not another option.
+_GOES_ON = re.compile(
+    rf"{_CLOSING}(?!(?:if|when|or|and|und|oder|et|ou|y|o|wenn|si|for|at|in case)\b)[^\W\d_]{{2,}}",
+    re.IGNORECASE,
+)
+# "B alone works"
+_FITS_ALONE = re.compile(
+    rf"{_CLOSING}\w+ (?:works|fits|is|remains|satisfies|meets|matches|passes|holds|convient|encaja"
+    rf"|passt)\b",
+    re.IGNORECASE,
+)
+_OPEN_AFTER = re.compile(
+    rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful"
+    r"|uncertain"
+    r"|was (?:discussed|checked|considered)|remains to|needs)\b",
+    re.IGNORECASE,
+)
 _CLEFT = re.compile(
     r"(?:\bit(?: is|['’]s| must be| has to be| can only be)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore"
-    r"| thus| donc| also"
+    r"| thus| donc| also| bien| clearly| precisely| indeed"
     r"| then)?[\s(*]*(?:option|answer|(?:l['’]|la )?(?:option|proposition|affirmation|réponse))?[\s(*]*$",
     re.IGNORECASE,
 )
@@ -739,6 +952,7 @@ _MAKES_ANSWER = re.compile(
 _WINDOW, _PLACES = 200, 40
 """Characters on each side of a name that are read, and places of one name that are read, the last ones."""
 # "it is 6", "so 6", "= 6"
+_SO_IS = re.compile(r"\b(?:so|as) (?:is|are|does|do|was|can|must) (?:option )?[\s(]*$", re.IGNORECASE)
 _GIVES = re.compile(
     r"(?:\b(?:is|be|get|gives?|equals?|so|therefore|thus|hence|ist|est|es|è|é)"
     r"|[=:])[\s*$(\\{]*(?:boxed\{)?$",
@@ -746,7 +960,7 @@ _GIVES = re.compile(
 )
 _CLAUSE_BREAK = re.compile(
     r"[:;]\s(?=.*\w)|[,–—]\s*(?:but|so|yet|therefore|hence|thus|however|aber|also|daher|mais|donc|pero"
-    r"|así que"
+    r"|así que|(?=(?:the (?:correct|right|actual|true)|richtig|korrekt|tatsächlich|la bonne|la correcta)\b)"
     r"|ma|quindi|mas|но|поэтому)\b|但|所以|因此",
     re.IGNORECASE,
 )
@@ -770,6 +984,15 @@ _UNDECIDED = re.compile(
 )
 _QUOTED = re.compile(
     rf"\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\s*[:,]?\s*[\"“'‘«][^\"”'’»]*$", re.IGNORECASE
+)
+_CONCEDES = re.compile(
+    r"\W*(?:(?:so|and|but|still|then)\W+)?(?:while|whereas|although|though|even (?:though|if)|contrary to"
+    r"|unlike|despite"
+    r"|in spite of|no matter|whatever|regardless of|obwohl|während|anders als|entgegen|auch wenn|bien que"
+    r"|alors que"
+    r"|contrairement|malgré|même si|quoi que|aunque|mientras|contrario a|al contrario|pese a|a pesar)\b"
+    r"|\W*(?:虽然|尽管)",
+    re.IGNORECASE,
 )
 _QUOTED_AFTER = re.compile(r"[.)\s]*[\"”'’»]\s+(?:is|was) what (?:he|she|they|my|the)\b", re.IGNORECASE)
 # "The answer was B, or so I thought."
@@ -819,7 +1042,7 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
         asked: whether the sentence is a question.
     """
     if asked:
-        return _HYPOTHETICAL  # "Is it B?"
+        return _answered(before, after)
     if _COMMON_WORDS.issuperset(_WORDS.findall(before.lower())) and _ENDS_LINE.match(after):
         # "The answer is (B).": most answers end so.
         return _ANSWER if announced else _MENTION
@@ -836,6 +1059,17 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
 
 
 _WORDS = re.compile(r"\w+")
+_WHICH_IS_IT = re.compile(
+    r"^\W*(?:so |and |but |then |, )*(?:is|ist|est-ce|es|è|is it|ist es)(?: it| es| this| the (?:correct "
+    r"|right )?answer| la"
+    r"| die antwort)?(?: then| therefore)?[\s(]*(?:option)?[\s(]*$|是不是(?:选)?$",
+    re.IGNORECASE,
+)
+_ENDS_QUESTION = re.compile(
+    r"[\s)]*(?:(?:the )?(?:correct|right|answer|correct answer|right answer|it|then|richtig"
+    r"|correcta?)[\s)]*)?",
+    re.IGNORECASE,
+)
 _COMMON_WORDS = frozenset(
     [
         "the",
@@ -862,10 +1096,26 @@ def _first(rules: Sequence[_Rule], clause: _Clause) -> Claim | None:
     return next((claim for rule in rules if (claim := rule(clause)) is not None), None)
 
 
+def _answered(before: str, after: str) -> Claim:
+    """Return what a question and the word after it say: "Is it B? Yes." gives B, "Is it B? No." denies it."""
+    question, _, rest = after.partition("?")
+    said = verdict(rest)
+    if said == "right" and _WHICH_IS_IT.search(before) and _ENDS_QUESTION.fullmatch(question):
+        return _RIGHT
+    return _REJECTED if said == "wrong" else _HYPOTHETICAL
+
+
 def _main_part(before: str) -> str:
     """Return the part of a sentence from its last break on: "If it is A, …, but" does not reach "it is B"."""
     breaks = list(_CLAUSE_BREAK.finditer(before))
     return before[breaks[-1].end() :] if breaks else before
+
+
+def _after_concession(main: str) -> str:
+    """Return what follows a concession: "Contrary to what many believe, it is B", "Even if some say A: B"."""
+    if _CONCEDES.match(main) is None:
+        return main
+    return main[max(main.rfind(mark) for mark in ",，:") + 1 :]
 
 
 def _is_left_open(clause: _Clause) -> bool:
@@ -884,6 +1134,12 @@ def _sentence_of(after: str) -> str:
 # The rules for what is before the name, in the order in which they are tried.
 
 
+def _likewise(clause: _Clause) -> Claim | None:
+    """Read "A is ruled out, and so is B": it says of B what was said before."""
+    found = _SO_IS.search(clause.before)
+    return _PLAINLY_REJECTED_BEFORE if found and denies(clause.before[: found.start()]) else None
+
+
 def _compares(clause: _Clause) -> Claim | None:
     """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
     if _NOTHING_BUT.search(clause.before):
@@ -895,10 +1151,40 @@ def _compares(clause: _Clause) -> Claim | None:
 
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
-    main = _main_part(clause.before)
-    real = _REAL_IF.search(main) and not _ELSE.search(_sentence_of(clause.after))
+    main = _after_concession(_main_part(clause.before))
+    otherwise = _ELSE.search(_sentence_of(clause.after)) is not None
+    real = (_REAL_IF.search(main) or _PREMISE.search(main)) and not otherwise
     supposed = _SUPPOSED.search(main) and not real
-    return _HYPOTHETICAL if supposed or _depends(clause.before, clause.after) else None
+    branch = otherwise and condition_of(clause.before, "")
+    one_of_two = _LATER_BRANCH.match(clause.after) or (
+        _EARLIER_BRANCH.search(clause.before) and condition_of("", clause.after)
+    )
+    within = _WITHIN.search(clause.before) or _IMPLIED.search(clause.before)
+    either = _EITHER.search(clause.before) and (
+        _OR_NAME.search(_sentence_of(clause.after)) or _NAME.search(clause.before)
+    )
+    open_ = supposed or branch or one_of_two or within or either or _depends(clause.before, clause.after)
+    return _HYPOTHETICAL if open_ else None
+
+
+def supposes(text: str, place: int) -> bool:
+    """Return whether the words before a place make a supposition of its clause: "If B is right"."""
+    part = re.split(r"[,;.\n，。]", text[max(0, place - _CONTEXT) : place])[-1]
+    return _SUPPOSED.search(part) is not None
+
+
+def condition_of(before: str, after: str) -> str:
+    """Return the kind of condition that a name has as one branch of several, or "".
+
+    "If it is hot, B" and "B when it is hot" are "if", "B for large n" is "for". Two names with conditions of
+    one kind, one after the other, leave the answer open.
+    """
+    names = list(_NAME.finditer(before))
+    part = before[names[-1].end() :] if names else before
+    found = _BRANCH_AFTER.match(after) or _BRANCH_BEFORE.search(part)
+    if found is None:
+        return "if" if _BRANCH_UNSPACED.search(before) else ""
+    return found.lastgroup or ""
 
 
 def _depends(before: str, after: str) -> bool:
@@ -911,7 +1197,7 @@ def _depends(before: str, after: str) -> bool:
 
 def _reports(clause: _Clause) -> Claim | None:
     """Read "My friend says it is B". "As the textbook says, it is B" agrees with it."""
-    main = _main_part(clause.before)
+    main = _after_concession(_main_part(clause.before))
     if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
         return _HYPOTHETICAL  # "He said: 'The answer is B'"
     reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)
@@ -925,8 +1211,16 @@ def _sets_apart(clause: _Clause) -> Claim | None:
     said_of_all = all_but and (_ALL_ARE.search(all_but[0]) or len(all_but[0].split()) > 6)
     if all_but and (said_of_all or _PREDICATE_OF_ALL.match(after)):
         return _EXCEPTION
-    if (_ONLY_BEFORE.search(before) or _ALONE.match(after)) and denied_after(after):
-        return _EXCEPTION
+    only = _ONLY_BEFORE.search(before)
+    if only or _ALONE.match(after):
+        if _TURNED_DOWN_AFTER.match(after):
+            return _PLAINLY_REJECTED  # "Only B can be ruled out"
+        if denied_after(after):
+            return _EXCEPTION
+        if (_GOES_ON.match(after) if only else _FITS_ALONE.match(after)) and not (
+            denies(before) or leaves_open(before) or _OPEN_AFTER.match(after)
+        ):
+            return _RIGHT  # "Only B satisfies both conditions"
     cleft = _CLEFT.search(before) and _CLEFT_AFTER.match(after) and not denies_next(before)
     return _EXCEPTION if cleft else None
 
@@ -1058,6 +1352,7 @@ def _denied_elsewhere(clause: _Clause) -> Claim | None:
 
 
 _RULES_BEFORE: tuple[_Rule, ...] = (
+    _likewise,
     _compares,
     _supposes,
     _reports,
@@ -1071,7 +1366,8 @@ _RULES_AFTER: tuple[_Rule, ...] = (_adds_relative, _prefers, _says, _denied_else
 
 _VERDICTS = {
     "right": any_of(r"""
-        yes; true; correct; right; ✓; ✔; ✅; ☑; richtig; ja; wahr; stimmt; korrekt; vrai; oui; juste; exacte?;
+        yes; true; correct; right; ✓; ✔; ✅; ☑; richtig; ja; wahr; stimmt; korrekt; vrai; oui; juste;
+        exacte?;
         verdader[oa]; sí; si; correct[oa]; ciert[oa]; ver[oa]; sim; certo; да; верно; 正确; 對; 对; 是;
         正しい; 예; 맞음
     """),

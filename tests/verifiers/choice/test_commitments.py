@@ -51,18 +51,26 @@ def test_no_ending_without_a_commitment_settles_on_an_option(name: str) -> None:
     assert not found
 
 
-def test_endings_of_the_second_pass_are_read_likewise() -> None:
+@pytest.mark.parametrize("name", ["second_pass", "third_pass"])
+def test_endings_of_later_passes_are_read_likewise(name: str) -> None:
     """Lines that were written after the rules, to see what these miss. "-" marks those without commitment.
 
-    Of four sets, the shares of the clear ones that were read rightly at first were 86, 86, 82 and 100 in 100,
-    and those of the others that were credited 11, 16, 40 and 4. The third was written to be hard.
+    Of the four sets of the second pass, the shares of the clear ones that were read rightly at first were 86,
+    86, 82 and 100 in 100, and those of the others that were credited 11, 16, 40 and 4. The third of them was
+    written to be hard.
+
+    The sets of the third pass have every kind of ending, two thirds of them in English. Before the rules for
+    the first were written, 89 of 100 clear ones were read, and 18 of 100 others credited. With these rules it
+    was 83 and 18 of the second, with those for the second 89 and 12 of the third, then 80 and 15 of the
+    fourth, 75 and 12 of the fifth, 85 and 11 of the sixth. Three clear endings in all were read as
+    another option.
     """
-    found = {line: read(line[2:]) for line in lines_of("second_pass")}
+    found = {line: read(line[2:]) for line in lines_of(name)}
     clear = {line: letter for line, letter in found.items() if line[0] != "-"}
     credited = [line for line, letter in found.items() if line[0] == "-" and len(letter) == 1]
     assert not {line: letter for line, letter in clear.items() if letter not in ("", line[0])}
     assert sum(not letter for letter in clear.values()) <= 0.03 * len(clear)
-    assert len(credited) <= 4, credited
+    assert len(credited) <= (4 if name == "second_pass" else 2), credited
 
 
 def test_half_of_the_endings_commit_to_nothing() -> None:
