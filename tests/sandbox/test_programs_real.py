@@ -263,6 +263,52 @@ def test_a_test_with_a_process_of_its_own_has_no_page_pipe_or_file_of_another(ru
     assert graded.verdict == "pass", graded
 
 
+SHARED_PAGES = """
+import ctypes, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+call = libc.syscall
+call.restype = ctypes.c_long
+def number(x86_64, aarch64): return ctypes.c_long({"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine])
+MSYNC, MREMAP, MPROTECT, FUTEX = number(26, 227), number(25, 216), number(10, 226), number(202, 98)
+def long(value): return ctypes.c_long(value)
+def is_mapped(at): return call(MSYNC, at, PAGE, ASYNC) == 0
+def is_shared(at):
+    # A mapping can be copied from its length 0 if it is shared, and only then.
+    return call(MREMAP, at, long(0), PAGE, long(1)) > 0
+PAGE, ASYNC, SIZE = long(4096), long(1), 1 << 28
+libraries = ctypes.cast(libc.strlen, ctypes.c_void_p).value & ~4095
+found = []
+for at in range(libraries - SIZE, libraries + (SIZE >> 2), 4096):
+    if is_mapped(long(at)) and is_shared(long(at)): found.append(at)
+n, left = int(input()), []
+for at in found:
+    if call(MPROTECT, long(at), PAGE, long(3)) == 0:
+        left.append((ctypes.c_char * 4096).from_address(at))
+crossed = any(page[:8] == b"CROSSED!" for page in left)
+for page in left: page[:8] = b"CROSSED!"
+file = os.open(os.__file__, os.O_RDONLY)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+word = libc.mmap(0, 4096, 1, 1, file, 0)
+value = ctypes.c_uint32.from_address(word).value
+soon = (ctypes.c_long * 2)(0, 5_000_000)
+ctypes.set_errno(0)
+waited = call(FUTEX, long(word), long(0), long(value), ctypes.byref(soon), long(0), long(0))
+waited = waited, ctypes.get_errno()
+woke = call(FUTEX, long(word), long(1), long(100), long(0), long(0), long(0))
+for clearing in (number(218, 96), number(273, 99)): call(clearing, long(word), long(24))
+print("NO" if crossed or waited != (-1, 11) or woke or value != ctypes.c_uint32.from_address(word).value
+      else "YES" if n % 2 else "MAYBE")
+"""
+
+
+def test_a_test_with_a_process_of_its_own_shares_no_mapping_and_no_futex_with_another(run_tier: Run) -> None:
+    """Each test looks for pages that are shared and writes them. At its end the kernel wakes a file."""
+    tests = [(f"{n}\n", "YES" if n % 2 else "MAYBE") for n in range(1, 7)]
+    graded = run_tier(SHARED_PAGES, *tests)
+    assert graded.verdict == "pass", graded
+
+
 def test_locks_of_files_seem_to_work(run_tier: Run) -> None:
     text = (
         "import fcntl, os, sqlite3\nfd = os.open(os.__file__, os.O_RDONLY)\n"

@@ -174,7 +174,7 @@ class Machine:
 
     name: str
     audit: int
-    plain: tuple[int, ...]
+    plain: dict[str, int]
     checked: dict[str, int]
     absent: tuple[int, ...]
     keeping: dict[str, int]
@@ -195,7 +195,7 @@ def machine(name: str | None = None) -> Machine | None:
         return None
     column, audit, foreign_from = _COLUMNS[name]
     checked = {call: number for call, both in _CHECKED.items() if (number := both[column]) is not None}
-    plain = tuple(number for both in _PLAIN.values() if (number := both[column]) is not None)
+    plain = {call: number for call, both in _PLAIN.items() if (number := both[column]) is not None}
     absent = tuple(both[column] for both in _ABSENT.values())
     keeping = {call: both[column] for call, both in _KEEPING.items()}
     return Machine(name, audit, plain, checked, absent, keeping, foreign_from)
@@ -384,7 +384,7 @@ def build(machine: Machine) -> Filters:
     keeping = machine.keeping
     return Filters(
         _filter(
-            [*_preamble(machine), *_listed(machine.plain, _ALLOW), *_listed(keeping.values(), _ALLOW)],
+            [*_preamble(machine), *_listed([*machine.plain.values(), *keeping.values()], _ALLOW)],
             [*_listed(machine.absent, _refused(errno.ENOSYS)), *_ruled(machine, first)],
             [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), (_RETURN, 0, 0, _refused(errno.ENOSYS))],
             [(_RETURN, 0, 0, _refused(errno.EPERM))],

@@ -364,7 +364,7 @@ def is_lone(before: str, after: str) -> bool:
     """Return whether a sentence is nothing but the option."""
     return (
         not (re.search(r"\w", before) and rest_of(before))
-        and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+        and re.match(r"[\s\])}\"'”]*(?:, then)?[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
     )
 
 
@@ -425,6 +425,8 @@ def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:
     if match is None:
         return False
     word = match[2]
+    if re.match(r"\s+to be\b", text[end : end + 60]):
+        return False  # "I consider A to be right"
     if letter == "I":
         return word.lower() not in ("because", "since", "as", "is", "and", "or")
     if word.lower() in _CONTINUES or (len(word) == 1 and word.isupper()) or not _LATIN.match(word):

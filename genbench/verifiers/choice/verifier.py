@@ -406,7 +406,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or commitment.denies(content):
+        if len(groups) != 1 or commitment.denies(content) or supposes(content, groups[0][0].start):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -514,7 +514,8 @@ class OptionReader:
         inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
         # "B: a hot planet. C: a cold planet."
         described = re.match(r"\)?\s*:[^:\n]{3,80}[.;]\s*\(?[A-Z]\)?\s*:\s", after) is not None
-        if described or inline_list or not self._commits(group, after):
+        supposed = supposes(line, group[0].start)  # "Should the answer be B, the planet is hot."
+        if described or inline_list or supposed or not self._commits(group, after):
             return ""
         return _letters_of(group)
 

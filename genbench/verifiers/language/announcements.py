@@ -247,10 +247,12 @@ CONFIRMING = read_table(r"""
         ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
         ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
         bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte
-    fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct;
+    fr: (?:remplit|satisfait) (?:toutes|les deux); est la plus (?:probable|plausible|appropriée);
+        semble (?:correcte?|juste); est correct;
         est correcte;
         est la bonne; est juste; est exacte; est la réponse; convient; reste; est (?:exact|vrai|vraie)
-    es: es la más (?:probable|adecuada|apropiada); parece (?:correcta|correcto); encaja; es correcta;
+    es: (?:cumple|satisface) (?:todas|ambas|las dos); es la más (?:probable|adecuada|apropiada);
+        parece (?:correcta|correcto); encaja; es correcta;
         es la correcta; es la respuesta; es correcto; es el correcto; es verdadera; queda
     it: è la più (?:probabile|adatta|appropriata); sembra corretta; è corretta; è quella corretta;
         è la risposta; è giusta; è quella giusta; è esatta; rimane; va bene

@@ -579,14 +579,14 @@ _DISCOURSE = (
     r"|balance|reflection|second|confidence|certainty|first|last|order|which|resumen|conclusión|résumé"
     r"|effet|somme|fait|realidad|definitiva|consecuencia)\b"
 )
-_HEAD_WORD = "|".join(rf"(?P<{name}{{0}}>{source})" for name, source in _BRANCH_HEADS.items())
+_HEAD_WORD = "|".join(rf"(?P<{name}>{source})" for name, source in _BRANCH_HEADS.items())
 _BRANCH_AFTER = re.compile(
-    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w",
+    rf"{_CLOSING},?\s*\(?(?:(?:only|but)\s+)?(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w",
     re.IGNORECASE,
 )
 _BRANCH_BEFORE = re.compile(
     rf"(?:^|[,;:–—]\s*|\b(?:and|but|while|whereas|und|aber|et|mais|y|pero|e|ma)\s+)\W*"
-    rf"(?:{_HEAD_WORD.replace('{0}', '')})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
+    rf"(?:{_HEAD_WORD})\s+(?!{_DISCOURSE})\w[^;]{{1,80}}?"
     # "For option B, …" has B in the condition itself: a comma or a verb has to come first.
     r"(?:[,:]|\b(?:it|is|be|gives?|choose|pick|take|get|have|answer|ist|es|gilt|wäre|est|serait|es|sería"
     r"|la|elige"
@@ -681,7 +681,7 @@ _GIVEN = (
 _HOLDS = (
     r"(?:right|correct(?:ly)?|true|accurate|reliable|valid|sound|trust\w*|believed?|holds?|hold up|serves?"
     r"|literally|at face value|drawn to scale|complete|as (?:given|stated|shown)|any (?:guide|indication)"
-    r"|to go by|stimm(?:t|en)|richtig|korrekt|zutreffen"
+    r"|to go by|stimm(?:t|en)|recht hat|richtig|korrekt|zutreffen"
     r"|trifft zu|täuscht|trügt|glauben|exacte?s?|correctes?|justes?|vraie?s?|bonnes?|trompe|correct[ao]s?"
     r"|ciert[ao]s?|falla)"
 )
@@ -695,6 +695,7 @@ _PREMISE = re.compile(
     rf"|siempre que"
     rf"|pourvu que)\b(?![^,]*\b(?:{_UNREAL}|(?-i:[B-HJ-Z]))\b)"
     rf"[^,]{{0,60}}\b{_GIVEN}\b[^,]{{0,40}}\b{_HOLDS}\b"
+    r"|(?:provided|assuming)(?: that)? (?:i|we)\b"
     rf"|unless (?:i|we)(?: have|['’]ve| am|['’]m| are|['’]re)? (?:\w+ )?(?:mis\w+|wrong|overlook\w*|got)\b"
     rf"|(?:wenn|falls) (?:man|wir|ich)\b(?![^,]*\b{_UNREAL}\b)"
     rf"|si (?:l['’]on|on|nous|je)\b(?![^,]*\b{_UNREAL}\b)"
@@ -761,7 +762,8 @@ _ANYONE = (
     r"|opt for|go for)"
     r"|says|said|claims|claimed|argues|asserts|maintains|chooses|chose|picks|picked|prefers|thinks"
     r"|believes|opts for"
-    r"|goes (?:with|for)|replies|responds|insists|contends|proposes|recommends|wrote|writes|guessed)\b"
+    r"|goes (?:with|for)|replies|responds|insists|contends|proposes|recommends|wrote|writes|guessed"
+    r"|is (?:convinced|sure|certain|adamant|of the opinion|positive))\b"
 )
 # Hearsay in other words and languages.
 _HEARSAY = (
@@ -789,6 +791,7 @@ _REPORTED = re.compile(
     rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
     rf"|\b(?:those|anyone|anybody|everyone|whoever|people|students?|readers?|{_AGENT}s?) who"
     rf" [^,.;]{{3,80}}$"
+    rf"|\b(?:según|selon|d['’]après|laut|secondo) (?!autore?u?r?s?\b)(?:\w+ )?(?:{_OTHERS})\b"
     rf"|{_ANYONE}|{_POSSESSED}|{_HEARSAY}"
     rf"|{_SOMEONE}(?: (?:who|that|from|of|in|with) [^,.;]{{1,60}}?)? {_ASSERTS}\b"
     rf"|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
@@ -860,7 +863,7 @@ _FITS_ALONE = re.compile(
 )
 _OPEN_AFTER = re.compile(
     rf"{_CLOSING}(?:\w+\s+){{0,2}}?(?:might|may|could|seems? (?:wrong|unclear)|unclear|ambiguous|doubtful"
-    rf"|uncertain"
+    r"|uncertain"
     r"|was (?:discussed|checked|considered)|remains to|needs)\b",
     re.IGNORECASE,
 )
