@@ -62,6 +62,18 @@ def test_a_run_that_the_service_drew_itself_gets_a_second_place(writer: TestClie
     assert len(track_history(service.ledger, "nightly").points) == 3
 
 
+def test_a_refusal_by_the_ledger_names_no_path_of_the_service(
+    writer: TestClient, service: Service, tmp_path: Path
+) -> None:
+    drawn = service.runs / "n0"
+    uid = json.loads((drawn / "manifest.json").read_text())["uid"]
+    other = make_run(tmp_path / "elsewhere", {"math": flat(20, 2, 0.9, 5)}, position=20_000, uid=uid)
+    status, told = push(writer, pack_run(other))
+    assert status == 409 and told["detail"], told
+    assert str(tmp_path) not in told["detail"], told
+    assert list((service.runs / "pushed").glob("*")) == []
+
+
 def test_what_is_no_run_is_refused_and_leaves_nothing(
     writer: TestClient, service: Service, folder: Path
 ) -> None:
