@@ -237,10 +237,17 @@ class RunFolder:
         """Read results.json as JSON (see analysis.results_record). Return None if the file does not exist."""
         return self._json(self.results_path)
 
-    def write_results(self, results: JsonRecord) -> None:
-        """Write results.json by rename, with digests of itself and of manifest.json as it is now."""
+    def write_results(self, results: JsonRecord) -> dict[str, str]:
+        """Write results.json by rename, with digests of itself and of manifest.json as it is now.
+
+        Returns:
+            The digests by their keys, `manifest` and `digest`.
+        """
         manifest = read_bytes(self.manifest_path, MOST_BYTES) or b""
-        replace(self.results_path, sealed_results(results.to_json(), manifest))
+        data = sealed_results(results.to_json(), manifest)
+        replace(self.results_path, data)
+        found = json.loads(data)
+        return {name: str(found[name]) for name in ("manifest", "digest")}
 
     def live(self) -> dict[str, Any] | None:
         """Read the last progress record of the folder's writer (see progress.ProgressLine.record).

@@ -23,8 +23,8 @@ import pytest
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
+from genbench.pipeline import score
 from genbench.queue.delivery import SIGNATURE, signature
-from genbench.store.sums import RunSums, write_sums
 from genbench.suite.shipped import folder as shipped_folder
 from tests.loopback import QuietHandler
 
@@ -132,14 +132,14 @@ def earlier_step(run: Path, target: Path, step: int) -> None:
     manifest["uid"] = str(uuid.UUID(int=draw.getrandbits(128), version=4))
     manifest["track"]["position"] = step
     (target / "manifest.json").write_text(json.dumps(manifest))
-    record = json.loads((target / "sums.json").read_text())
-    sums = record["tasks"]["arithmetic"]["sums"]
-    for row in draw.sample(range(len(sums)), 3):
-        sums[row] = 1.0
-    changed = RunSums.from_json(record, "test")
-    write_sums(target, changed.encoded)
-    results = json.loads((target / "results.json").read_text())
-    (target / "results.json").write_text(json.dumps(results | {"sums": changed.digest}))
+    verdicts = target / "arithmetic" / "verdicts.jsonl"
+    records = [json.loads(line) for line in verdicts.read_text().splitlines()]
+    for record in draw.sample([record for record in records if record["score"] == 0.0], 3):
+        record |= {"score": 1.0, "status": "correct"}
+    verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for name in ("results.json", "sums.json"):
+        (target / name).unlink()
+    score(target)
 
 
 def wait_for(what: str, found: Callable[[], object], processes: list[subprocess.Popen[bytes]]) -> Any:

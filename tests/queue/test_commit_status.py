@@ -21,7 +21,7 @@ from genbench.queue.messages import due_messages, list_messages
 from genbench.queue.notifications import KIND, CommitStatus, commit_status_of, notify_commit_status
 from genbench.queue.records import Job
 from genbench.queue.worker import Maintenance
-from tests.ledger.synthetic import flat, make_run
+from tests.ledger.synthetic import flat, make_run, rewrite
 from tests.queue.killing import placed
 from tests.queue.test_delivery import receiver
 
@@ -40,9 +40,7 @@ def drawn(ledger: Ledger, queue: Queue, place: Path, *, git: str | None, share: 
     make_run(place / "first", {"math": flat(60, 2, 0.5, 1)}, position=20_000)
     job, _ = submit(queue, placed(1, track="nightly"), place / "runs", by="ada")
     folder = make_run(Path(job.run_dir) / "tuned", {"math": flat(60, 2, share, 2)}, position=20_001)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["suite"]["git"] = git
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    rewrite(folder, manifest=lambda record: record["suite"].update(git=git))
     add(ledger, [place / "first", place / "runs"])
     pin_base(ledger, "nightly", track_history(ledger, "nightly").points[0].uid, "first", by="ada")
     return job

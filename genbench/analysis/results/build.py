@@ -45,10 +45,9 @@ class BuiltResults:
     sums: EncodedSums
 
     def write(self, folder: RunFolder) -> Results:
-        """Write sums.json, then results.json, which has its digest. Return the results."""
+        """Write sums.json, then results.json, which has its digest. Return the results as they are there."""
         write_sums(folder.path, self.sums)
-        folder.write_results(self.results)
-        return self.results
+        return self.results.model_copy(update=folder.write_results(self.results))
 
 
 def build_results(
