@@ -134,7 +134,7 @@ def earlier_step(run: Path, target: Path, step: int) -> None:
     (target / "manifest.json").write_text(json.dumps(manifest))
     verdicts = target / "arithmetic" / "verdicts.jsonl"
     records = [json.loads(line) for line in verdicts.read_text().splitlines()]
-    for record in draw.sample([record for record in records if record["score"] == 0.0], 3):
+    for record in draw.sample(records, 3):
         record |= {"score": 1.0, "status": "correct"}
     verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
     for name in ("results.json", "sums.json"):

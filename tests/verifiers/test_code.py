@@ -22,6 +22,8 @@ from genbench.verifiers.code import CodeVerifier, extract
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
 
+AT_THE_TIME_LIMIT = {("abc363_c", 1)}
+"""A golden program needs 6 to 7 s for a test, and the limit is 6 s: the speed of the machine decides."""
 ADD = {"tests": [{"input": "1 2\n", "output": "3\n"}, {"input": "3 4\n", "output": "7\n"}]}
 GOOD = "```python\nprint(sum(map(int, input().split())))\n```"
 
@@ -218,6 +220,8 @@ def test_the_golden_livecodebench_programs_are_judged_as_the_official_evaluator_
         expected = row["expected"]
         assert extract(row["text"]) == expected["extracted_code"]
         if expected["passed_listed_tests"] is None:
+            continue
+        if (row["problem_id"], row["sample_index"]) in AT_THE_TIME_LIMIT:
             continue
         found = compat.verify(case(row["text"], ask.reference))
         if (found.score == 1.0) is not expected["passed_listed_tests"]:
