@@ -413,7 +413,8 @@ class Guest:
     def _order(self, order: dict[str, Any]) -> Any:
         """Write an order, once the program has begun. Return the page."""
         board = self._worker.board
-        while not self._ended.is_set() and not board.started[0]:
+        # By the descriptor: the page is cut to nothing before each program, and who reads it then is killed.
+        while not self._ended.is_set() and not any(os.pread(vars(self._worker)["_board_fd"], 8, 0)):
             time.sleep(0.001)
         self._number += 1
         page, text = vars(board)["_page"], json.dumps(order).encode()
