@@ -610,7 +610,8 @@ _WITHIN = re.compile(
     re.IGNORECASE,
 )
 _IMPLIED = re.compile(
-    r"(?<![A-Za-z'’])[A-Z]\)? (?:would )?(?:impl(?:y|ies)|means?|entails?|requires?|presupposes?|leads? to"
+    r"(?<![A-Za-z'’])(?!I mean\b)"  # "Sorry, I mean 9." says what the answer is
+    r"[A-Z]\)? (?:would )?(?:impl(?:y|ies)|means?|entails?|requires?|presupposes?|leads? to"
     r"|follows from|excludes?) (?:that )?(?:option )?\(?$"
 )
 _EITHER = re.compile(r"\b(?:either|entweder|soit)\b[^.;,]*$", re.IGNORECASE)
