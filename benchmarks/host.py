@@ -48,7 +48,16 @@ from vllm.v1.serial_utils import MsgpackDecoder, MsgpackEncoder, UtilityResult
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput import Bench, Shared, genbench_round, in_one_loop, raw_round, say, suite
+from benchmarks.throughput import (
+    Bench,
+    Shared,
+    genbench_round,
+    in_one_loop,
+    raw_round,
+    say,
+    suite,
+    write_byte_code,
+)
 from benchmarks.throughput_figures import Clock
 from genbench.engines.vllm import environment
 
@@ -258,6 +267,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=16, help="problems of each of the four tasks")
     parser.add_argument("--slots", type=int, default=256)
     options = parser.parse_args()
+    write_byte_code()
     found = measured(options.rounds, options.k, options.tokens, options.slots, options.limit)
     sys.exit(0 if report(found, 4 * options.limit * options.k) else 1)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput import KINDS, suite, verifier_cpu_s
+from benchmarks.throughput import KINDS, suite, verifier_cpu_s, write_byte_code
 from genbench.runs.execution.scoring import case_of
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loaded_task import LoadedTask
@@ -119,6 +119,7 @@ def last_row() -> Mapping[str, str]:
 
 
 def main() -> None:
+    write_byte_code()
     began = time.monotonic()
     found, last = figures(), last_row()
     print(f"| figure | now | {next(iter(last.values()), 'no row yet')} |\n|---|---|---|")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from genbench.store.continuation import machine, package_versions
 def doctor() -> Iterator[Check]:
     """Yield what this machine offers, and what is missing for which feature."""
     yield Check("ok", "python", f"{platform.python_version()} on {platform.platform()}")
+    if sys.dont_write_bytecode:
+        # sympy and nltk take 3 s to compile (2 cores, Python 3.11), in each process of verifiers.
+        why = "PYTHONDONTWRITEBYTECODE is set: each process compiles its modules anew, which takes seconds"
+        yield Check("warning", "byte code", f"{why}; unset it")
     found = machine()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     yield Check("ok", "cpu", f"{found['cores']} cores, {memory:.0f} GiB of memory")

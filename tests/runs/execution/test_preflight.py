@@ -109,6 +109,16 @@ def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch:
     assert [(item.role, item.content) for item in records[0].messages] == [("user", "0+1")]
 
 
+@pytest.mark.parametrize("without", [True, False])
+def test_the_doctor_names_a_python_that_keeps_no_byte_code(
+    monkeypatch: pytest.MonkeyPatch, without: bool
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", without)
+    found = [item for item in doctor() if item.what == "byte code"]
+    assert [item.state for item in found] == (["warning"] if without else [])
+    assert all("unset it" in item.detail for item in found)
+
+
 @pytest.mark.slow
 def test_the_doctor_tries_the_sandbox_that_code_would_get(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")  # no bubblewrap
