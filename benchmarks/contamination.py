@@ -3,9 +3,11 @@
     python benchmarks/contamination.py [--nights 4000]
 
 Flips: AIME 2025 with the published rates of twelve models if $GENBENCH_GOLD/data/rates has them, and 198
-made-up problems of beta(0.6, 0.8). A clean model moves each rate towards that of another model by w. All
-models have the same base (64 samples); each draws 16. A leak makes some problems always right. Order: 198
-problems of four options; a model with memory is right more often in the order of the dataset.
+made-up problems of beta(0.6, 0.8). A clean model moves each rate towards that of another model by w. In the
+rows "third new" the tested model has new rates in a third of the made-up problems, an honest step that is
+larger than the earlier ones. All models have the same base (64 samples); each draws 16. A leak makes some
+problems always right. Order: 198 problems of four options; a model with memory is right more often in the
+order of the dataset.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from genbench.stats.contamination import (
+    LARGE_STEP,
     OrderedSamples,
     OrderEffect,
     closeness,
@@ -26,6 +29,7 @@ from genbench.stats.contamination import (
     flip_test,
     miracle_flips,
     order_effect,
+    step_size,
 )
 from genbench.stats.scores import Floats
 
@@ -64,9 +68,14 @@ def flips(nights: int) -> None:
                 ]
                 name = "AIME 2025, 30" if real else "made up, 198"
                 print(f"| {name} | {weight} | {earlier} | {' | '.join(cells)} |", flush=True)
+    for earlier in (3, 6):
+        clean = _suspected(nights, (), 0.1, earlier, 0.0, new=1 / 3)
+        print(f"| made up, 198 | 0.1, third new | {earlier} | {clean:.1f} | - | - |", flush=True)
 
 
-def _suspected(nights: int, real: Sequence[Floats], weight: float, earlier: int, leak: float) -> float:
+def _suspected(
+    nights: int, real: Sequence[Floats], weight: float, earlier: int, leak: float, *, new: float = 0.0
+) -> float:
     found = 0
     for seed in range(nights):
         rng = np.random.default_rng([seed, 17])
@@ -74,9 +83,14 @@ def _suspected(nights: int, real: Sequence[Floats], weight: float, earlier: int,
         leaked = rng.permutation(len(base))[: round(leak * len(base))]
         tested = tested.copy()
         tested[leaked] = 1.0
-        left = rng.binomial(64, base) / 64
-        own = miracle_flips(left, rng.binomial(16, tested) / 16)
-        others = [miracle_flips(left, rng.binomial(16, rates) / 16) for rates in past]
+        changed = rng.random(len(base)) < new
+        tested[changed] = rng.beta(0.6, 0.8, size=int(changed.sum()))
+        left, right = rng.binomial(64, base) / 64, rng.binomial(16, tested) / 16
+        own = miracle_flips(left, right)
+        drawn = [rng.binomial(16, rates) / 16 for rates in past]
+        if step_size(left, right) > LARGE_STEP * max(step_size(left, other) for other in drawn):
+            continue
+        others = [miracle_flips(left, other) for other in drawn]
         count, chances = sum(item.count for item in others), sum(item.chances for item in others)
         p = flip_test(own.count, own.chances, count, chances)
         found += own.count >= 2 and p is not None and p <= 0.05

@@ -139,7 +139,7 @@ def fill(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> No
 
 def read(ledger: Ledger) -> None:
     """Measure reading, of a track in which changes were looked for last night."""
-    mark_searched(ledger, track_history(ledger, "nightly", tasks=()))
+    mark_searched(ledger, track_history(ledger, "nightly", tasks=()), {})
     report("Monday's record (60 nights, all tasks)", lambda: trend(ledger, "nightly"))
     report("the same of 30 nights, as on the service's page", lambda: trend(ledger, "nightly", points=30))
     report("the scores alone (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))

@@ -1,12 +1,14 @@
 """Simulated years of nightly runs: alarms of `genbench trend` a year, and its delay after a change.
 
-    python benchmarks/nights.py [--part budget|law|epochs|delay|anchors] [--years 200] [--series 200]
+    python benchmarks/nights.py [--part budget|law|epochs|delay|noise|anchors] [--years 200] [--series 200]
 
 Problems' difficulty is probit-normal with an intraclass correlation of 0.48, and every night is drawn
 problem by problem. Nothing here is a real model's output. Three kinds of nights have no change: the same
 checkpoint drawn again ("redrawn"), a new equal checkpoint every night ("retrained"), and one line that drifts
-over the problems ("drifting"). The part "anchors" runs apache-otava and ruptures on the same series. They are
-no dependencies of genbench. Install them elsewhere:
+over the problems ("drifting"). The part "noise" moves all problems of a retrained night together, in all
+tasks or in each task by itself. That is noise which nights have beyond their samples. With `--without` it is
+in no error, as before 2026-11-26. The part "anchors" runs apache-otava and ruptures on the same series. They
+are no dependencies of genbench. Install them elsewhere:
 
     uv venv /tmp/anchors && uv pip install --python /tmp/anchors/bin/python apache-otava ruptures
     PYTHONPATH=. /tmp/anchors/bin/python benchmarks/nights.py --part anchors
@@ -32,8 +34,15 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from genbench.stats.scores import Floats
+from genbench.stats.tracks import sequential_detection
 from genbench.stats.tracks.changepoints import alarm_threshold, expected_alarms
-from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import (
+    DetectedChange,
+    Direction,
+    NightTests,
+    join_epochs,
+    walk_changes,
+)
 
 RNG = np.random.Generator
 NULLS = ("redrawn", "retrained", "drifting")
@@ -160,6 +169,37 @@ def budget(years: int, line_years: int = 2) -> None:
                 f"{rate(events, all_years)} | {rate(rises, line_years * len(rises)) if rises else '-'} |",
                 flush=True,
             )
+
+
+SHIFTS = (("none", 0.0), ("each task", 0.3), ("common", 0.3), ("common", 0.5), ("common", 1.0))
+"""What moves all problems of a night together, a value for all tasks or for each, and its size in points."""
+
+
+def noise(years: int) -> None:
+    """Print drops a year at a budget of one if nights move by themselves, and the noise that is estimated."""
+    threshold = alarm_threshold(len(SUITE) + 1)
+    print(
+        "| nights move | points | changes a year, drops | events a year | noise of the pooled line, points |"
+    )
+    print("|---|---|---|---|---|")
+    for kind, size in SHIFTS:
+        drops, events, own = [], [], []
+        for line in watched(range(max(1, years // 2)), f"noise {kind} {size}"):
+            rng = np.random.default_rng([line, 2, len(SUITE)])
+            shifts = size / 100 * rng.normal(size=(len(SUITE), 2 * YEAR))
+            if kind == "common":
+                shifts[:] = shifts[0]
+            nights = [
+                draw(task, "retrained", own_shifts, rng)
+                for task, own_shifts in zip(SUITE, shifts, strict=True)
+            ]
+            found = opened(nights, threshold)
+            drops.append(sum(map(len, found.values())))
+            events.append(joined_events(found))
+            own.append(NightTests(nights).night_variance ** 0.5 * 100)
+        all_years = 2 * len(drops)
+        cells = (kind, size, rate(drops, all_years), rate(events, all_years), f"{np.mean(own):.2f}")
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def law(years: int) -> None:
@@ -358,13 +398,17 @@ def _finds_after(finds: Callable[[Floats], list[int]], means: Floats, nights: in
 def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--part", choices=["budget", "law", "epochs", "delay", "anchors"], action="append")
+    parts = ["budget", "law", "epochs", "delay", "noise", "anchors"]
+    parser.add_argument("--part", choices=parts, action="append")
     parser.add_argument("--years", type=int, default=200, help="simulated years of each kind of nights")
     parser.add_argument("--series", type=int, default=200, help="simulated tracks of each planted change")
     parser.add_argument("--planted", default="", help="only planted changes with this text in their name")
     parser.add_argument("--tool", default="", help="only anchors with this text in their name")
+    parser.add_argument("--without", action="store_true", help="without the noise of nights in the errors")
     args = parser.parse_args()
-    for part in args.part or ["budget", "law", "epochs", "delay"]:
+    if args.without:
+        vars(sequential_detection)["night_variances"] = lambda steps, _: np.zeros(len(steps) + 1)
+    for part in args.part or ["budget", "law", "epochs", "delay", "noise"]:
         began = time.monotonic()
         print(f"\n### {part}\n")
         if part == "budget":
@@ -375,6 +419,8 @@ def main() -> None:
             epochs(args.years)
         elif part == "delay":
             delay(args.series, args.planted)
+        elif part == "noise":
+            noise(args.years)
         else:
             anchors(args.series, args.tool)
         print(f"\n{part}: {time.monotonic() - began:.0f} s", flush=True)

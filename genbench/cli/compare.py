@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from genbench.cli.options import (
     AllowOption,
     DataOption,
     JsonOption,
+    LedgerOption,
     SideArgument,
     SuiteArgument,
     TrustOption,
@@ -235,6 +237,7 @@ def estimate(
         "genbench power nightly.yaml --detect 3",
         "genbench power nightly.yaml --base runs/n/base",
         "genbench power nightly.yaml --detect 1 --nights 30",
+        "genbench power nightly.yaml --detect 1 --nights 30 --track nightly",
         "genbench power nightly.yaml --base runs/n/base --adaptive",
     ),
 )
@@ -268,6 +271,11 @@ def power(
         float | None,
         typer.Option(help="With --nights: false alarms that are accepted in a year. Default: 1."),
     ] = None,
+    track: Annotated[
+        str | None,
+        typer.Option(help="With --nights: a track of the ledger. The noise of its nights is in the plan."),
+    ] = None,
+    ledger: LedgerOption = None,
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Say what run --adaptive is expected to draw, and to find.")
     ] = False,
@@ -295,15 +303,28 @@ def power(
     )
     if alarms is not None and nights is None:
         raise typer.BadParameter("goes with --nights", param_hint="--alarms")
+    if track is not None and nights is None:
+        raise typer.BadParameter("goes with --nights", param_hint="--track")
     if nights is not None:
         planned = plan_nights(
             record.tasks,
             detect=detect / 100,
             nights=nights,
             alarms_per_year=1.0 if alarms is None else alarms,
+            track=track,
+            night_variances=None if track is None else _night_variances(ledger, track),
         )
         record = record.model_copy(update={"nights": planned})
     print_record(record, power_text, as_json)
+
+
+def _night_variances(ledger: str | None, track: str) -> Mapping[str, float]:
+    """Return what the nights of a track vary by themselves. New nights are searched for changes first."""
+    from genbench.ledger.database import open_ledger
+    from genbench.trend.detect import detect_changes
+
+    with open_ledger(ledger, create=False) as opened:
+        return detect_changes(opened, track).night_noise
 
 
 @app.command(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -22,7 +22,7 @@ from genbench.errors import InputError, nearest
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, base_draws, read_problems
-from genbench.ledger.note_application import LOOSE
+from genbench.ledger.note_application import LOOSE, meta_value, set_meta
 from genbench.ledger.notes import AnnotationNote, Change
 from genbench.ledger.run_facts import RunHead
 from genbench.ledger.vectors import problem_means, unpack_all
@@ -124,7 +124,9 @@ class TrackHistory:
     """A track as the ledger knows it.
 
     `points` are finished runs in order. `others` failed or are unfinished. `missing` are labels of nights
-    without a finished point. `base` is the pinned run, None if it is not in the ledger.
+    without a finished point. `base` is the pinned run, None if it is not in the ledger. `night_noise` is the
+    variance of one night's mean beyond its samples, by series that was searched for changes ("" is the pooled
+    one).
     """
 
     track: Track
@@ -136,6 +138,7 @@ class TrackHistory:
     changes: tuple[Change, ...]
     annotations: tuple[AnnotationNote, ...]
     missing: tuple[str, ...]
+    night_noise: Mapping[str, float] = field(default_factory=dict)
 
 
 _NIGHT_COLUMNS = tuple(
@@ -530,6 +533,7 @@ def _history(
             series = read_epochs(connection, name, series, since)
         changes = _changes(connection, name)
         annotations = _annotations(connection, name)
+        noise = json.loads(meta_value(connection, _noise_key(name)) or "{}")
     settings = dict(row._mapping)
     del settings["id"]
     points = tuple(night for night in nights if night.role == "point" and night.state == "finished")
@@ -543,7 +547,17 @@ def _history(
         changes=changes,
         annotations=annotations,
         missing=_missing(row.kind, points),
+        night_noise=noise,
     )
+
+
+def store_night_noise(connection: Connection, track: str, variances: Mapping[str, float]) -> None:
+    """Remember the variance of one night's mean beyond its samples, by series ("" is the pooled one)."""
+    set_meta(connection, _noise_key(track), json.dumps(variances))
+
+
+def _noise_key(track: str) -> str:
+    return f"night noise {track}"
 
 
 def _track_row(connection: Connection, name: str) -> Any:

@@ -163,6 +163,7 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
     parts = (
         _mean(record, mean),
         _because(record),
+        _may_have_lost(record),
         _not_gating(record),
         _forms(record),
         _slices(record),
@@ -195,6 +196,29 @@ def _because(record: Comparison) -> str:
         return f"; {suite.verdict} because of {_named(record, moved)}"
     pool = signed(suite.pooled_difference or 0.0)
     return f"; {suite.verdict} because of the weighted pool of the tasks ({pool})"
+
+
+def _may_have_lost(record: Comparison) -> str:
+    """Return the gating task that may have lost most beyond its margin, if the suite lost none together.
+
+    A suite in which one task lost exactly its margin is often NON_INFERIOR by the mean of its tasks.
+    """
+    if record.suite.verdict != "NON_INFERIOR":
+        return ""
+    open_ = {
+        name: task.lower + task.margin
+        for name, task in record.tasks.items()
+        if task.gating and task.verdict == "INCONCLUSIVE" and task.lower is not None
+    }
+    beyond = sorted((left, name) for name, left in open_.items() if left < 0)
+    if not beyond:
+        return ""
+    worst = record.tasks[beyond[0][1]]
+    more = f", and {len(beyond) - 1} more task{'s' if len(beyond) > 2 else ''}" if len(beyond) > 1 else ""
+    return (
+        f"; together, while {beyond[0][1]} by itself may have lost up to {points(-(worst.lower or 0.0))} "
+        f"(margin {points(worst.margin)}){more}"
+    )
 
 
 def _not_gating(record: Comparison) -> str:

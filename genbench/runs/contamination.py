@@ -22,6 +22,7 @@ from genbench.json_record import Count, JsonRecord, Share
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
 from genbench.stats.contamination import (
+    LARGE_STEP,
     Flips,
     OrderedSamples,
     closeness,
@@ -30,6 +31,7 @@ from genbench.stats.contamination import (
     miracle_flips,
     order_effect,
     share_of_gain,
+    step_size,
 )
 from genbench.stats.multiple_testing import holm
 from genbench.stats.scores import Floats
@@ -50,7 +52,18 @@ class FlipsRecord(JsonRecord):
     earlier_runs: Count = Field(description="runs of earlier models against the same base")
     earlier_chances: Count = Field(description="the chances there, summed over the runs")
     earlier_count: Count = Field(description="the flips there, summed over the runs")
-    p: Share | None = Field(description="one-sided p value of so many flips; null without earlier runs")
+    step: float | None = Field(
+        default=None,
+        description="how far tuned is from base: root mean square difference of the shares of right samples, "
+        "over the problems that base solves sometimes",
+    )
+    largest_earlier_step: float | None = Field(
+        default=None, description="the largest one of the earlier runs"
+    )
+    p: Share | None = Field(
+        description="one-sided p value of so many flips; null without earlier runs, or if the step is more "
+        "than 1.5 times as large as all earlier ones"
+    )
     p_adjusted: Share | None = Field(description="the same, by Holm's method over all tests of the record")
     missing: str | None = Field(description="why flips cannot be counted; null if they are")
 
@@ -274,8 +287,12 @@ def _flips(base: SideTask, tuned: SideTask, earlier: Sequence[tuple[SideTask, Si
         return empty
     shares = right_shares(base), right_shares(tuned)
     own = miracle_flips(*shares)
-    past = [_of_pair(*pair) for pair in earlier if _too_few(*pair) is None]
+    usable = [pair for pair in earlier if _too_few(*pair) is None]
+    past = [_of_pair(*pair) for pair in usable]
     chances, count = sum(item.chances for item in past), sum(item.count for item in past)
+    step = step_size(*shares)
+    largest = max((step_size(*map(right_shares, pair)) for pair in usable), default=None)
+    is_like = largest is not None and step <= LARGE_STEP * largest
     return empty.model_copy(
         update={
             "chances": own.chances,
@@ -285,7 +302,9 @@ def _flips(base: SideTask, tuned: SideTask, earlier: Sequence[tuple[SideTask, Si
             "earlier_runs": len(past),
             "earlier_chances": chances,
             "earlier_count": count,
-            "p": flip_test(own.count, own.chances, count, chances),
+            "step": step,
+            "largest_earlier_step": largest,
+            "p": flip_test(own.count, own.chances, count, chances) if is_like else None,
         }
     )
 

@@ -99,6 +99,14 @@ class NightsPlan(JsonRecord):
     nights_per_year: float = Field(description="runs in a year")
     threshold: float | None = Field(description="z of an alarm of gating tasks and pooled line")
     watch_threshold: float | None = Field(description="z of the other tasks, which share a second budget")
+    track: str | None = Field(
+        default=None, description="track whose nights' own noise is in the plan; absent if none was named"
+    )
+    night_noise: dict[str, Share] = Field(
+        default_factory=dict,
+        description="how far nights move by themselves, beyond their samples: standard deviation of one "
+        "night's score by task; '' is the pooled line; empty without a track",
+    )
     tasks: dict[str, TaskNights] = Field(description="by name")
     pooled: TaskNights | None = Field(
         description="an equal drop of all gating tasks, seen in the pooled line; null with fewer than two"
@@ -326,12 +334,17 @@ def plan_nights(
     nights: int,
     alarms_per_year: float = 1.0,
     nights_per_year: float = 365.0,
+    track: str | None = None,
+    night_variances: Mapping[str, float] | None = None,
 ) -> NightsPlan:
     """Plan a track of nights for a drop of `detect` (a fraction of 1).
 
     Args:
         tasks: the planned tasks of a suite. The gating ones and their pooled line share one budget.
         nights: the nights within which the drop is wanted.
+        track: the track that `night_variances` were measured on.
+        night_variances: what nights vary by themselves beyond their samples, by task ("" is the pooled line).
+            None: nights are taken to have no noise of their own.
 
     Raises:
         InputError: a number is out of range.
@@ -346,7 +359,9 @@ def plan_nights(
     budget = (alarms_per_year, nights_per_year)
     threshold = alarm_threshold(len(gating) + pooled, *budget) if gating else None
     watched = alarm_threshold(len(others), *budget) if others else None
-    noise = {name: night_noise(task.components, task.n, task.k_tuned) for name, task in tasks.items()}
+    own = night_variances or {}
+    drawn = {name: night_noise(task.components, task.n, task.k_tuned) for name, task in tasks.items()}
+    noise = {name: NightNoise(drawn[name].variance + own.get(name, 0.0)) for name in tasks}
     found = {}
     for name in tasks:
         limit = threshold if name in gating else watched
@@ -354,16 +369,22 @@ def plan_nights(
         found[name] = _task_over_nights(noise[name], detect, nights, limit)
     line = None
     if pooled and threshold is not None:
-        line = _task_over_nights(pooled_noise([noise[name] for name in gating]), detect, nights, threshold)
+        pool = pooled_noise([drawn[name] for name in gating], own.get("", 0.0))
+        line = _task_over_nights(pool, detect, nights, threshold)
     return NightsPlan(
         nights=nights,
         alarms_per_year=alarms_per_year,
         nights_per_year=nights_per_year,
         threshold=threshold,
         watch_threshold=watched,
+        **({} if track is None else {"track": track, "night_noise": _deviations(own, {*tasks, ""})}),
         tasks=found,
         pooled=line,
     )
+
+
+def _deviations(variances: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
+    return {name: math.sqrt(value) for name, value in variances.items() if name in names}
 
 
 def _task_over_nights(noise: NightNoise, detect: float, nights: int, threshold: float) -> TaskNights:

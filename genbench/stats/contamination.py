@@ -40,6 +40,20 @@ def miracle_flips(base: Floats, tuned: Floats) -> Flips:
     return Flips(never, never & (tuned >= ALWAYS))
 
 
+LARGE_STEP = 1.5
+"""A training step this many times as large as all earlier ones flips more problems honestly."""
+
+
+def step_size(base: Floats, tuned: Floats) -> float:
+    """Return how far tuned's shares of right samples (n,) are from base's: the root mean square difference.
+
+    It is over the problems that base solves sometimes, so flips do not count. It is 0 without such a problem.
+    """
+    moved = (tuned - base)[base > NEVER]
+    known = moved[~np.isnan(moved)]
+    return float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
+
+
 def share_of_gain(base: Floats, tuned: Floats, flips: Flips) -> float | None:
     """Return the part of the mean gain that comes from miracle flips. None if the mean did not rise.
 

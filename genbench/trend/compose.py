@@ -65,6 +65,7 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
         record = TrendTask.from_object(
             series,
             tested=is_tested(series),
+            night_noise=_night_noise(history, series.task),
             since_last=since_last,
             rerun_z=rerun_z,
             moved_here_only=series.task not in moved and rerun_z is not None and abs(rerun_z) > RERUN_MOVE,
@@ -72,6 +73,12 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
         )
         found.append(record)
     return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
+
+
+def _night_noise(history: TrackHistory, task: str) -> float | None:
+    """Return the standard deviation of a night's score beyond its samples, None if it is not known."""
+    variance = history.night_noise.get(task)
+    return None if variance is None else math.sqrt(variance)
 
 
 def _last_step(series: TaskSeries) -> tuple[float | None, float | None]:

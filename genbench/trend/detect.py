@@ -15,7 +15,15 @@ import numpy as np
 
 from genbench.ledger.changes import BY_SEARCH, change_id, open_change, settle_change, withdraw_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history, with_epochs
+from genbench.ledger.history import (
+    Night,
+    TaskSeries,
+    TrackHistory,
+    recent,
+    store_night_noise,
+    track_history,
+    with_epochs,
+)
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
@@ -87,11 +95,12 @@ def first_unsearched(ledger: Ledger, history: TrackHistory) -> int:
     return int(count) if same else 0
 
 
-def mark_searched(ledger: Ledger, history: TrackHistory) -> None:
-    """Remember that changes were looked for at every point of a history."""
+def mark_searched(ledger: Ledger, history: TrackHistory, night_noise: Mapping[str, float]) -> None:
+    """Remember that changes were looked for at every point of a history, and the noise of its nights."""
     with ledger.write() as connection:
         text = json.dumps([len(history.points), _digest(history.points)])
         set_meta(connection, _key(history), text)
+        store_night_noise(connection, history.track.name, night_noise)
 
 
 def _key(history: TrackHistory) -> str:
@@ -138,6 +147,7 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
     outline = recent(ledger, track, SEARCHED)
     budget = alarm_budget(outline)
+    noise: dict[str, float] = {}
     for gating, batch in _batches(outline):
         names = sorted({task for tasks in batch.values() for task in tasks})
         chosen = {name: outline.series[name] for name in names}
@@ -147,12 +157,13 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
         for item in aligned_series(history, batch, gating=gating):
             values, groups = [part.values for part in item.parts], [part.groups for part in item.parts]
             tests = NightTests(values, groups, threshold=threshold)
+            noise[item.task or ""] = tests.night_variance
             search = partial(_search, ledger, history, threshold=threshold, start=start, anew=not new)
             drops = search(item, "drop", tests=tests)
             rest = _without_drops(item, drops)
             search(rest, "rise", tests=tests if rest.parts is item.parts else None)
     _withdraw_lost(ledger, plain)
-    mark_searched(ledger, plain)
+    mark_searched(ledger, plain, noise)
     return track_history(ledger, track, tasks=())
 
 

@@ -97,6 +97,10 @@ class TrendTask(JsonRecord):
     n: Count = Field(description="problems")
     tested: bool = Field(description="whether it takes part in alarms: at least 20 problems")
     chance: Share | None = Field(description="score of blind guessing")
+    night_noise: Share | None = Field(
+        description="how far nights move by themselves, beyond their samples: the standard deviation of one "
+        "night's score; null if it was not looked for"
+    )
     since_last: float | None = Field(description="newest score minus the one before")
     rerun_z: float | None = Field(description="the same in standard errors of a re-run")
     moved_here_only: bool = Field(

@@ -167,3 +167,21 @@ def test_runs_that_cannot_be_compared_say_so() -> None:
 def test_each_compared_task_has_a_sentence(tmp_path: Path) -> None:
     (sentence,) = task_sentences(compared(tmp_path, 50, 20)).values()
     assert sentence.startswith("t: ")
+
+
+def test_a_task_that_may_have_lost_more_than_its_margin_is_named_though_the_suite_did_not(
+    tmp_path: Path,
+) -> None:
+    many = {f"t{i}": moved(2000, up=20, down=20, right=1000) for i in range(4)}
+    record = suite(tmp_path, many | {"lost": moved(300, up=6, down=15, right=100)})
+    assert (record.suite.verdict, record.tasks["lost"].verdict) == ("NON_INFERIOR", "INCONCLUSIVE")
+    lower = record.tasks["lost"].lower
+    assert lower is not None and lower < -0.03
+    words = f"together, while lost by itself may have lost up to {100 * -lower:.1f} (margin 3.0)"
+    assert words in headline(record)
+
+
+def test_no_task_is_named_where_none_may_have_lost_its_margin(tmp_path: Path) -> None:
+    record = suite(tmp_path, {f"t{i}": moved(2000, up=20, down=20, right=1000) for i in range(2)})
+    assert record.suite.verdict == "NON_INFERIOR"
+    assert "by itself" not in headline(record)

@@ -106,3 +106,9 @@ def test_control_characters_of_names_are_shown_as_escapes() -> None:
 
 def test_an_empty_track_is_one_line() -> None:
     assert trend_text(compose(history(TASKS, points=(), series={}))) == "The track has no finished run yet."
+
+
+def test_nights_that_move_by_themselves_are_said_by_task() -> None:
+    text = trend_text(compose(history(TASKS, night_noise={"gpqa": 0.006**2, "aime": 0.0001**2, "": 0.01**2})))
+    assert "Nights move by themselves, beyond their samples: gpqa ±0.6 (points, standard deviation)." in text
+    assert "beyond their samples" not in trend_text(compose(history(TASKS)))

@@ -10,6 +10,7 @@ import pytest
 
 from genbench.analysis.sides.loading import open_side
 from genbench.errors import InputError, NotComparableError
+from genbench.reports.terminal.contamination import contamination_text
 from genbench.runs.contamination import contamination, right_shares
 from genbench.stats.contamination import closeness
 from genbench.tasks.choice_options import LETTERS, option_order
@@ -84,6 +85,7 @@ def runs(draw: Callable[[str, Chosen], Path]) -> dict[str, Path]:
         "clean1": draw("clean1", lambda i, j, c: i >= 15 and half(j + 1)),
         "clean2": draw("clean2", lambda i, j, c: i >= 14 and half(j)),
         "leak": draw("leak", lambda i, j, c: i < 6 or (i >= 15 and half(j))),
+        "far": draw("far", lambda i, j, c: i < 6 or (i >= 15 and j != 0)),
         "memory": draw("memory", lambda i, j, c: i >= 15 and c > 0.5),
     }
 
@@ -110,6 +112,18 @@ def test_flips_without_earlier_models_are_counted_but_not_tested(runs: dict[str,
     task = contamination([runs["base"], runs["leak"]]).tasks["picks"]
     assert (task.flips.count, task.flips.p) == (6, None)
     assert not task.suspicious
+
+
+@pytest.mark.slow
+def test_flips_of_a_step_larger_than_all_earlier_ones_are_not_tested(
+    runs: dict[str, Path],
+) -> None:
+    record = contamination([runs[name] for name in ("base", "clean1", "clean2", "far")])
+    flips = record.tasks["picks"].flips
+    assert (flips.count, flips.earlier_runs, flips.p) == (6, 2, None)
+    assert flips.step == pytest.approx(1 - 1 / K - 0.5) and flips.largest_earlier_step == 0
+    assert not record.tasks["picks"].suspicious
+    assert "flips are not tested: this step is larger than all earlier ones" in contamination_text(record)
 
 
 @pytest.mark.slow

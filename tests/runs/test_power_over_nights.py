@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
+import scipy.stats
 
 from genbench.errors import InputError
 from genbench.reports.terminal.estimate import power_text
@@ -48,3 +50,17 @@ def test_the_text_has_a_row_for_each_task(plan: PowerPlan) -> None:
 def test_numbers_out_of_range_are_refused(plan: PowerPlan, changes: dict[str, float]) -> None:
     with pytest.raises(InputError, match="wanted"):
         plan_nights(plan.tasks, detect=0.02, **changes)  # type: ignore[arg-type]
+
+
+def test_the_noise_that_nights_have_by_themselves_is_in_the_plan(plan: PowerPlan) -> None:
+    without = plan_nights(plan.tasks, detect=0.02, nights=7)
+    drawn = without.tasks["sums"].drop
+    nights = plan_nights(
+        plan.tasks, detect=0.02, nights=7, track="nightly", night_variances={"sums": 0.01**2, "other": 0.5}
+    )
+    error = drawn / (without.threshold + scipy.stats.norm.ppf(0.8))
+    wider = math.sqrt(error**2 + 0.01**2 * (1 / 7 + 1 / 60))
+    assert nights.tasks["sums"].drop == pytest.approx(wider * drawn / error)
+    assert (nights.track, nights.night_noise) == ("nightly", {"sums": 0.01})
+    text = power_text(plan.model_copy(update={"nights": nights}))
+    assert "Nights of track nightly move by themselves, beyond their samples: sums ±1.0 points." in text

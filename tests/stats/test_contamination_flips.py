@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from genbench.stats.contamination import flip_test, miracle_flips, share_of_gain
+from genbench.stats.contamination import flip_test, miracle_flips, share_of_gain, step_size
 
 
 def test_only_problems_that_were_never_solved_can_flip() -> None:
@@ -63,3 +63,9 @@ def test_clean_models_are_suspected_no_more_often_than_promised(rate: float) -> 
 
 def test_a_leak_of_a_few_problems_is_found() -> None:
     assert (flip_test(5, 80, 0, 240) or 1) < 0.001
+
+
+def test_a_step_is_the_change_of_the_problems_that_base_solves_sometimes() -> None:
+    base, tuned = np.array([0.0, 0.5, 1.0, np.nan, 0.25]), np.array([1.0, 0.8, 0.6, 1.0, np.nan])
+    assert step_size(base, tuned) == pytest.approx(((0.3**2 + 0.4**2) / 2) ** 0.5)
+    assert step_size(np.zeros(3), np.ones(3)) == 0

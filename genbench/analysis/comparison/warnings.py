@@ -43,9 +43,11 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
         elif side.manifest.terms["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
-        same = base.run_seed == tuned.run_seed
+        seeds = f"run seed: {base.run_seed} -> {tuned.run_seed}"
         yield (
-            f"run seed: {base.run_seed} in both" if same else f"run seed: {base.run_seed} -> {tuned.run_seed}"
+            f"run seed: {base.run_seed} in both"
+            if base.run_seed == tuned.run_seed
+            else f"{seeds}: samples are not paired by their seeds, only problems are"
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from genbench.reports.numbers import p_text, points, signed
 from genbench.reports.table import TERMINAL, Column, Table
-from genbench.runs.contamination import Contamination, ContaminationTask
+from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord
 from genbench.runs.training_overlap import Overlap, OverlapTask
 from genbench.safetext.printable import printable
 
@@ -70,10 +70,19 @@ def _details(name: str, task: ContaminationTask) -> Iterator[str]:
         yield f"\n{name}: flipped: {', '.join(flips.problems[:_SHOWN])}{rest}{share}"
     if flips.missing is not None:
         yield f"{name}: flips are not counted: {flips.missing}"
+    elif flips.p is None and flips.earlier_runs:
+        yield f"{name}: flips are not tested: this step is larger than all earlier ones{_steps(flips)}"
     elif flips.p is None:
         yield f"{name}: no earlier run to compare the flips with: name runs of earlier models after the base"
     if order.missing is not None:
         yield f"{name}: the order of options is not tested: {order.missing}"
+
+
+def _steps(flips: FlipsRecord) -> str:
+    """Return how far the model and the earlier ones are from base, in points."""
+    if flips.step is None or flips.largest_earlier_step is None:
+        return ""
+    return f" ({points(flips.step)} points a problem, at most {points(flips.largest_earlier_step)} before)"
 
 
 _OVERLAPS = Table[tuple[str, OverlapTask]](

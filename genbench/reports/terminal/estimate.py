@@ -151,7 +151,20 @@ def _nights(plan: NightsPlan, detect: float) -> list[str]:
         aligned(head, rows, set(head[1:])),
         f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} "
         f"{alarms} in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
+        *_own_noise(plan),
     ]
+
+
+def _own_noise(plan: NightsPlan) -> list[str]:
+    """Return how far nights move by themselves, and where that was measured."""
+    if plan.track is None:
+        return []
+    noisy = {name or "all gating tasks": size for name, size in plan.night_noise.items() if size >= 0.0005}
+    if not noisy:
+        return [f"The nights of track {plan.track} do not move by themselves, beyond their samples."]
+    sizes = ", ".join(f"{name} ±{points(size)} points" for name, size in noisy.items())
+    where = f"Nights of track {plan.track} move by themselves, beyond their samples"
+    return [f"{where}: {sizes}. The drops contain it."]
 
 
 def _adaptive(plan: PowerPlan) -> list[str]:

@@ -66,12 +66,34 @@ def _tasks(trend: Trend) -> Iterator[str]:
     yield TASKS.text(trend.tasks)
     base = "no base is pinned" if trend.base is None else f"base: {trend.base.model} ({trend.base.label})"
     yield f"{base}. Trend: difference to the base; │ new terms or data, · no score."
+    if noise := night_noise_words(trend.tasks):
+        yield noise
     for task in trend.tasks:
         if task.moved_here_only and task.since_last is not None:
             yield (
                 f"{task.task} moved {signed(task.since_last)} points since the last run on these questions. "
                 "That it holds on others is not shown."
             )
+
+
+_LEAST_NOISE = 0.0005
+"""Less is 0.0 in points of 100."""
+_NOISY = 5
+"""Tasks whose nights are named."""
+
+
+def night_noise_words(tasks: Sequence[TrendTask]) -> str | None:
+    """Return how far the nights of each task move by themselves, None if no task's nights do."""
+    noisy = [(task.night_noise, task.task) for task in tasks if (task.night_noise or 0.0) >= _LEAST_NOISE]
+    if not noisy:
+        return None
+    shown = ", ".join(f"{name} ±{points(size)}" for size, name in noisy[:_NOISY])
+    more = f" and {len(noisy) - _NOISY} more tasks" if len(noisy) > _NOISY else ""
+    return f"Nights move by themselves, beyond their samples: {shown}{more} (points, standard deviation)."
+
+
+def _noise(task: TrendTask) -> str:
+    return "-" if task.night_noise is None else f"±{points(task.night_noise)}"
 
 
 def _pair(low: float | None, high: float | None) -> str:
@@ -122,6 +144,7 @@ TASKS = Table[TrendTask](
         right=EVERYWHERE,
         page=lambda task: signed(task.since_last) + (" *" if task.moved_here_only else ""),
     ),
+    Column("by itself", _noise, right=PAGE, shown=PAGE),
     Column("problems", lambda task: task.n, right=PAGE, shown=PAGE),
     Column("alarms", _role, shown=PAGE),
 )

@@ -1,7 +1,8 @@
 """The paired test of a change along a track: the last nights against the nights before, over problems.
 
-The units of the test are the problems. Neither a model of the noise of a night nor a run-in is needed, and a
-line that drifts over other problems without getting worse keeps the error rate.
+The units of the test are the problems. A line that drifts over other problems without getting worse keeps the
+error rate. What moves all problems of a night together is not in such a test. It is estimated from successive
+nights (`night_variances`) and added to the error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtri, stdtr, stdtrit
 
 from genbench.errors import InputError
@@ -25,10 +27,18 @@ MIN_HISTORY = 7
 """The stretch before a possible change has at least this many nights."""
 MIN_PROBLEMS = 20
 """Tasks with fewer problems take no part: a few problems that collapse make any paired test err."""
+NOISE_NIGHTS = 100
+"""The noise that nights have of their own is estimated from at most this many nights."""
+PRIOR_NIGHTS = 14
+"""The weight, in nights, of the assumption that nights have no noise of their own."""
 ALARM_RATE = 0.346
 """Alarms of one series in one night are ALARM_RATE exp(-h^2/2) at threshold h (benchmarks/nights.py)."""
 NIGHTS_PER_YEAR = 365.0
 _ROUNDING = 1e-12
+_MEDIAN_SQUARE = 0.4549
+"""The median of the square of a standard normal."""
+_MOST_SQUARES = 9.0
+"""A step between two nights counts as at most three of its standard deviations: one real step is no noise."""
 
 
 def alarm_threshold(
@@ -196,6 +206,60 @@ def pooled_tests(tests: Sequence[SplitTests], least: float = 0.0) -> SplitTests:
     joined = 1 / np.where(known, (share**2 / spare).sum(axis=0), 1.0)
     thousand = np.full(len(mean), 1000.0)
     return split_tests(mean, np.where(known, error, np.nan), joined, thousand, least=least)
+
+
+def night_variances(steps: Floats, variances: Floats) -> Floats:
+    """Return what nights vary by themselves, beyond their samples, as far as it is known at each night.
+
+    What moves all problems of a night together is in no test over problems: another seed of the training, a
+    judge that drifts, other kernels. It shows in successive nights, whose means differ by more than their
+    problems explain. A change of level counts once.
+
+    Args:
+        steps: differences between the means of successive nights, (nights - 1,), NaN if there is none.
+        variances: their variances over the problems, (nights - 1,).
+
+    Returns:
+        The variance of one night's mean, (nights,), as a square of a fraction of 1. It is 0 if the problems
+        explain all. It has a prior of PRIOR_NIGHTS nights without noise, and no later night is in it.
+    """
+    front = np.full(NOISE_NIGHTS, np.nan)
+    lacking = np.isnan(steps) | np.isnan(variances)
+    squares = np.concatenate([front, np.where(lacking, np.nan, steps**2)])
+    errors = np.concatenate([front, np.where(lacking, np.nan, variances)])
+    return _excess(sliding_window_view(squares, NOISE_NIGHTS), sliding_window_view(errors, NOISE_NIGHTS))
+
+
+def _excess(squares: Floats, errors: Floats) -> Floats:
+    """Return the variance of each row (rows, steps) of squared steps beyond that of their problems."""
+    counts = (~np.isnan(squares)).sum(axis=1)
+    usual = np.maximum(_medians(squares, counts) / _MEDIAN_SQUARE, _medians(errors, counts))
+    excess = (np.minimum(squares, _MOST_SQUARES * usual[:, None]) - errors) / 2
+    found: Floats = np.maximum(0.0, np.nansum(excess, axis=1)) / (counts + PRIOR_NIGHTS)
+    return found
+
+
+def _medians(values: Floats, counts: Ints) -> Floats:
+    """Return the median of each row over its `counts` known values, 0 if it has none."""
+    ordered, own = np.sort(values, axis=1), np.arange(len(values))  # NaN comes last
+    middle = (ordered[own, np.maximum(counts - 1, 0) // 2] + ordered[own, counts // 2]) / 2
+    return np.where(counts > 0, middle, 0.0)
+
+
+def with_night_noise(tests: SplitTests, variances: Floats) -> SplitTests:
+    """Return tests with the noise of the nights themselves in their errors.
+
+    Args:
+        variances: what the noise of the nights adds to the squared error of each difference, (splits,).
+    """
+    errors = np.sqrt(tests.errors**2 + variances)
+    noisy = variances > 0
+    spread = tests.errors > _ROUNDING
+    z = np.where(noisy & spread, tests.z * tests.errors / np.where(errors > 0, errors, 1.0), tests.z)
+    alike = noisy & (tests.errors <= _ROUNDING)  # all problems moved alike
+    limit = np.abs(tests.differences[alike]) / errors[alike]
+    z[alike] = np.sign(z[alike]) * np.minimum(np.abs(z[alike]), limit)
+    return SplitTests(tests.differences, errors, tests.dof, z)
 
 
 def _clusters(problems: int, groups: Sequence[str | None] | None) -> tuple[Floats, Ints | None]:

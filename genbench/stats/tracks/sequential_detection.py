@@ -13,10 +13,13 @@ from genbench.stats.scores import Bools, Floats, Ints
 from genbench.stats.tracks.changepoints import (
     HISTORY,
     MIN_HISTORY,
+    NOISE_NIGHTS,
     WINDOWS,
     SplitTests,
     TaskNights,
+    night_variances,
     pooled_tests,
+    with_night_noise,
 )
 
 Direction = Literal["drop", "rise"]
@@ -90,6 +93,8 @@ class NightTests:
         ]
         self._windows: dict[int, Floats] = {}
         self._most: dict[int, tuple[float, float]] = {}
+        self._steps = np.full((2, max(0, len(rows) - 1)), np.nan)
+        self._own = np.full(len(rows), np.nan)
 
     def of(self, nights: Sequence[int]) -> NightTests:
         """Return tests of the same values over these nights only."""
@@ -98,10 +103,38 @@ class NightTests:
     def tests(self, splits: Ints, ends: Ints, oldest: int = 0, *, least: float = 0.0) -> SplitTests:
         """Test the nights from each split to its end against up to HISTORY nights before it.
 
+        The errors contain the noise of the nights themselves, as far as it is known at the end.
+
         Args:
             least: a z whose size is below this need not be exact.
         """
         lows = np.maximum(splits - HISTORY, oldest)
+        found = self._over_problems(lows, splits, ends, least)
+        return with_night_noise(
+            found, self._night_variances(ends) * (1 / (ends - splits) + 1 / (splits - lows))
+        )
+
+    @property
+    def night_variance(self) -> float:
+        """What nights vary by themselves, as it is known at the newest night. See `night_variances`."""
+        return float(self._night_variances(np.array([len(self.nights)]))[0]) if self.nights else 0.0
+
+    def _night_variances(self, ends: Ints) -> Floats:
+        """Return the variance of the nights themselves at the last night before each end."""
+        first, last = int(ends.min(initial=len(self._own))), int(ends.max(initial=0))
+        if np.isnan(self._own[first - 1 : last]).any():
+            oldest = max(0, first - 1 - NOISE_NIGHTS)
+            steps = self._steps[:, oldest : last - 1]
+            missing = np.flatnonzero(np.isnan(steps[1]))
+            if len(missing):
+                own = oldest + missing
+                tests = self._over_problems(own, own + 1, own + 2, np.inf)
+                steps[:, missing] = tests.differences, tests.errors**2
+            self._own[first - 1 : last] = night_variances(*steps)[first - 1 - oldest :]
+        return self._own[ends - 1]
+
+    def _over_problems(self, lows: Ints, splits: Ints, ends: Ints, least: float) -> SplitTests:
+        """Test nights [split, end) against nights [low, split) over the problems only."""
         if len(self._tasks) == 1:
             return self._tasks[0].tests(lows, splits, ends, least=least)
         return pooled_tests([task.tests(lows, splits, ends, least=np.inf) for task in self._tasks], least)

@@ -37,10 +37,15 @@ def night_noise(parts: ComponentsRecord, n: int, k: int) -> NightNoise:
     return NightNoise((parts.within / k + parts.change / 2) / n)
 
 
-def pooled_noise(tasks: Sequence[NightNoise]) -> NightNoise:
-    """Return the noise of the inverse-variance mean of several tasks."""
+def pooled_noise(tasks: Sequence[NightNoise], own: float = 0.0) -> NightNoise:
+    """Return the noise of the inverse-variance mean of several tasks.
+
+    Args:
+        tasks: the noise of each task from its samples.
+        own: the variance that the pooled nights have by themselves, beyond their samples.
+    """
     precision = math.fsum(1 / task.variance for task in tasks if task.variance > 0)
-    return NightNoise(1 / precision if precision else 0.0)
+    return NightNoise((1 / precision if precision else 0.0) + own)
 
 
 def drop_found(noise: NightNoise, nights: int, threshold: float, power: float = POWER) -> float:

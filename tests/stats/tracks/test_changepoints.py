@@ -13,12 +13,16 @@ from genbench.stats.resample import cluster
 from genbench.stats.scores import Floats, Ints
 from genbench.stats.tracks.changepoints import (
     MIN_PROBLEMS,
+    NOISE_NIGHTS,
+    PRIOR_NIGHTS,
     SplitTests,
     TaskNights,
     alarm_threshold,
     expected_alarms,
+    night_variances,
     pooled_tests,
     split_tests,
+    with_night_noise,
 )
 
 
@@ -243,3 +247,57 @@ def test_z_values_of_at_least_that_size_are_exact_and_the_others_stay_below(leas
     assert (asked[reached] == exact[reached]).all()
     assert (np.abs(asked[np.abs(asked) < least]) < least).all() and (np.abs(asked) >= np.abs(exact)).all()
     assert (np.sign(asked) == np.sign(exact)).all()
+
+
+NIGHTS = np.array([[0.5, 0.6, 0.7, 0.8], [0.6, 0.7, 0.7, 0.9], [0.4, 0.6, 0.6, 0.7], [0.5, 0.6, 0.8, 0.8]])
+"""Four nights of four problems."""
+
+
+def test_the_noise_of_nights_is_what_successive_nights_differ_by_beyond_their_problems() -> None:
+    moved = np.diff(NIGHTS, axis=0)
+    steps, variances = moved.mean(axis=1), moved.var(axis=1, ddof=1) / 4
+    assert steps == pytest.approx([0.075, -0.15, 0.1])
+    assert variances == pytest.approx([0.000625, 0.000833, 0.001667], abs=1e-6)
+
+    found = night_variances(steps, variances)
+
+    assert found[0] == 0
+    assert found[1] * (1 + PRIOR_NIGHTS) / 1 == pytest.approx(0.0025, abs=5e-5)
+    assert found[3] * (3 + PRIOR_NIGHTS) / 3 == pytest.approx(0.005833, abs=5e-5)
+
+
+def test_nights_that_their_problems_explain_have_no_noise_of_their_own() -> None:
+    found = night_variances(np.full(30, 0.01), np.full(30, 0.01**2))
+    assert found.tolist() == [0.0] * 31
+
+
+def test_one_real_step_counts_as_no_more_than_three_standard_deviations() -> None:
+    steps, variances = np.full(20, 0.01), np.full(20, 0.0001)
+    steps[10] = 0.5
+    usual = 0.0001 / 0.4549
+    assert night_variances(steps, variances)[-1] == pytest.approx(
+        (9 * usual - 0.0001) / 2 / (20 + PRIOR_NIGHTS)
+    )
+
+
+def test_a_pair_of_nights_without_common_problems_tells_nothing() -> None:
+    steps, variances = np.array([0.05, np.nan, -0.05]), np.array([0.0001, np.nan, 0.0001])
+    apart = night_variances(steps, variances)
+    assert apart[2] == apart[1] and apart[3] == night_variances(steps[[0, 2]], variances[[0, 2]])[2]
+
+
+def test_the_noise_of_nights_is_measured_on_the_newest_nights() -> None:
+    rng = np.random.default_rng(3)
+    steps, variances = rng.normal(0, 0.02, size=250), np.full(250, 0.0001)
+    newest = slice(250 - NOISE_NIGHTS, 250)
+    assert night_variances(steps, variances)[-1] == night_variances(steps[newest], variances[newest])[-1]
+
+
+def test_the_noise_of_nights_widens_the_error_and_shrinks_z_alike() -> None:
+    tests = split_tests(
+        np.array([0.03, 0.03, 0.1]), np.array([0.01, 0.01, 0.0]), np.full(3, 99.0), np.full(3, 100.0)
+    )
+    found = with_night_noise(tests, np.array([0.0003, 0.0, 0.0004]))
+    assert found.errors == pytest.approx([0.02, 0.01, 0.02])
+    assert found.z[:2] == pytest.approx([tests.z[0] / 2, tests.z[1]])
+    assert found.z[2] == pytest.approx(5.0)  # all problems moved alike, five standard deviations of a night

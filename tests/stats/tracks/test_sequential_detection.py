@@ -337,3 +337,30 @@ def test_a_night_is_tested_once_for_both_directions(monkeypatch: pytest.MonkeyPa
     for direction in get_args(Direction):
         assert walk_changes(quiet, threshold=least, direction=direction, tests=shared) == []
     assert sum(asked) == sum(end - window >= MIN_HISTORY for end in range(1, 201) for window in WINDOWS)
+
+
+def shifted(size: float, nights: int, seed: int) -> list[Floats]:
+    """Return two tasks whose problems all move together each night, by a standard deviation of `size`."""
+    rng = np.random.default_rng(seed)
+    shifts = rng.normal(0, size, size=nights)
+    rates = np.clip(rng.uniform(0.3, 0.7, size=(2, 1, 300)) + shifts[:, None], 0, 1)
+    return list(np.asarray(rng.binomial(4, rates) / 4))
+
+
+def test_nights_that_move_by_themselves_open_few_changes() -> None:
+    """No test over problems has this noise: without it in the error each of these years has N_OLD changes."""
+    threshold = alarm_threshold(3)
+    for seed in range(3):
+        found = walk_changes(shifted(0.01, 365, seed), threshold=threshold)
+        assert len(found) <= 4
+
+
+def test_the_noise_of_nights_is_estimated_and_no_later_night_is_in_it() -> None:
+    values = shifted(0.02, 150, 7)
+    whole = NightTests(values)
+    assert whole.night_variance**0.5 == pytest.approx(0.02, rel=0.25)
+    assert NightTests(shifted(0.0, 150, 7)).night_variance ** 0.5 < 0.004
+    splits, ends = np.array([70, 75]), np.array([80, 80])
+    early = NightTests(values, nights=range(80))
+    assert whole.tests(splits, ends).errors == pytest.approx(early.tests(splits, ends).errors)
+    assert early.night_variance == NightTests([part[:80] for part in values]).night_variance
