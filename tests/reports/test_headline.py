@@ -173,7 +173,7 @@ def test_a_task_that_may_have_lost_more_than_its_margin_is_named_though_the_suit
     tmp_path: Path,
 ) -> None:
     many = {f"t{i}": moved(2000, up=20, down=20, right=1000) for i in range(4)}
-    record = suite(tmp_path, many | {"lost": moved(300, up=6, down=15, right=100)})
+    record = suite(tmp_path, many | {"lost": moved(300, up=9, down=15, right=100)})
     assert (record.suite.verdict, record.tasks["lost"].verdict) == ("NON_INFERIOR", "INCONCLUSIVE")
     lower = record.tasks["lost"].lower
     assert lower is not None and lower < -0.03

@@ -239,7 +239,10 @@ def test_clusters_that_move_together_are_weaker_evidence() -> None:
     passages = rng.normal(0, 0.15, size=(60, 10)).repeat(20, axis=1)
     values = np.clip(0.5 + passages, 0, 1)
     groups = [str(at // 20) for at in range(200)]
-    assert walk_changes([values], threshold=H)
+    splits = np.arange(MIN_HISTORY, 60)
+    lows, ends = np.zeros_like(splits), splits + 1
+    alone, together = (np.abs(TaskNights(values, own).tests(lows, splits, ends).z) for own in (None, groups))
+    assert alone.max() > H > together.max()
     assert walk_changes([values], threshold=H, groups=[groups]) == []
 
 
@@ -336,7 +339,9 @@ def test_a_night_is_tested_once_for_both_directions(monkeypatch: pytest.MonkeyPa
     shared = NightTests(quiet, threshold=least)
     for direction in get_args(Direction):
         assert walk_changes(quiet, threshold=least, direction=direction, tests=shared) == []
-    assert sum(asked) == sum(end - window >= MIN_HISTORY for end in range(1, 201) for window in WINDOWS)
+    steps = 199  # from each night to the next: the noise that nights have by themselves
+    windows = sum(end - window >= MIN_HISTORY for end in range(1, 201) for window in WINDOWS)
+    assert sum(asked) == windows + steps
 
 
 def shifted(size: float, nights: int, seed: int) -> list[Floats]:
@@ -348,17 +353,18 @@ def shifted(size: float, nights: int, seed: int) -> list[Floats]:
 
 
 def test_nights_that_move_by_themselves_open_few_changes() -> None:
-    """No test over problems has this noise: without it in the error each of these years has N_OLD changes."""
+    """No test over problems has this noise: without it in the error these years have 7, 5 and 3 changes."""
     threshold = alarm_threshold(3)
     for seed in range(3):
         found = walk_changes(shifted(0.01, 365, seed), threshold=threshold)
-        assert len(found) <= 4
+        assert len(found) <= 1
 
 
 def test_the_noise_of_nights_is_estimated_and_no_later_night_is_in_it() -> None:
-    values = shifted(0.02, 150, 7)
+    values = shifted(0.02, 150, 0)
     whole = NightTests(values)
-    assert whole.night_variance**0.5 == pytest.approx(0.02, rel=0.25)
+    # The prior of no noise takes 6 %, and 100 successive nights tell a variance to 17 %.
+    assert 0.014 < whole.night_variance**0.5 < 0.023
     assert NightTests(shifted(0.0, 150, 7)).night_variance ** 0.5 < 0.004
     splits, ends = np.array([70, 75]), np.array([80, 80])
     early = NightTests(values, nights=range(80))
