@@ -1,6 +1,6 @@
 """Simulated coverage of the intervals, and error and power of the paired tests and the gate.
 
-    python benchmarks/coverage.py [--reps 1000] [--part intervals|others|rerun|paired|gate]
+    python benchmarks/coverage.py [--reps 1000] [--part intervals|others|groups|rerun|paired|gate]
 
 Problems' true means are drawn from a beta law with the given mean and ICC (share of a score's
 variance that is between problems). Base and tuned are coupled by a Gaussian copula. Prints
@@ -24,7 +24,8 @@ from scipy.special import betaincinv, ndtr
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import Paired, paired
 from genbench.stats.estimates import estimate
-from genbench.stats.intervals import rerun_interval
+from genbench.stats.intervals import problem_interval, rerun_interval, t_quantile
+from genbench.stats.resample import cluster
 from genbench.stats.scores import Floats, as_scores
 
 RESAMPLES = 2_000
@@ -156,6 +157,42 @@ def others(reps: int) -> None:
         row(f"thirds, {n} x {k}", line)
 
 
+def draw_unequal(count: int, icc: float, mean: float, rng: np.random.Generator) -> tuple[Floats, list[str]]:
+    """Return problems' scores of 0 and 1, and their groups: 7 to 52 problems with one rate each."""
+    rates = Setting(count, 1, mean, icc).true_means(rng.standard_normal(count))
+    codes = np.repeat(np.arange(count), rng.integers(7, 53, count))
+    return rng.binomial(1, rates[codes]).astype(np.float64), [str(code) for code in codes]
+
+
+def groups(reps: int) -> None:
+    """Few groups of many problems, next to the t interval of their cluster-robust error."""
+    means = (0.3, 0.6, 0.9)
+    header("groups, ICC: coverage % / width; t", [f"{mean}" for mean in means])
+    for count in (8, 13, 20, 30):
+        for icc in (0.02, 0.1, 0.4):
+            line = []
+            for mean in means:
+                ours = covered(partial(draw_of_groups, count, icc, mean), reps)
+                theirs = covered(partial(draw_of_t, count, icc, mean), reps)
+                line.append(f"{ours}; {theirs}")
+            row(f"{count}, {icc}", line)
+
+
+def draw_of_groups(
+    count: int, icc: float, mean: float, rng: np.random.Generator
+) -> tuple[Interval | None, float]:
+    values, codes = draw_unequal(count, icc, mean, rng)
+    return problem_interval(
+        values, seed=int(rng.integers(2**62)), groups=codes, resamples=RESAMPLES
+    ).bounds, mean
+
+
+def draw_of_t(count: int, icc: float, mean: float, rng: np.random.Generator) -> tuple[Interval | None, float]:
+    found = cluster(*draw_unequal(count, icc, mean, rng))
+    half = t_quantile(0.95, count) * found.se
+    return (max(0.0, found.mean - half), min(1.0, found.mean + half)), mean
+
+
 def draw_rerun(setting: Setting, rng: np.random.Generator) -> tuple[Interval | None, float]:
     p = setting.true_means(rng.standard_normal(setting.n))
     interval = rerun_interval(as_scores(sampled(p, setting.k, rng)))
@@ -232,7 +269,14 @@ def gates(reps: int) -> None:
         row(label, [f"{count / reps * 100:.1f}" for count in counts])
 
 
-PARTS = {"intervals": intervals, "others": others, "rerun": rerun, "paired": pairs, "gate": gates}
+PARTS = {
+    "intervals": intervals,
+    "others": others,
+    "groups": groups,
+    "rerun": rerun,
+    "paired": pairs,
+    "gate": gates,
+}
 
 
 def main() -> None:

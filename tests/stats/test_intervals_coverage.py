@@ -9,7 +9,8 @@ from scipy.special import betaincinv, ndtr
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import paired
 from genbench.stats.estimates import estimate
-from genbench.stats.intervals import rerun_interval
+from genbench.stats.intervals import problem_interval, rerun_interval, t_quantile
+from genbench.stats.resample import cluster
 from genbench.stats.scores import Floats, as_scores
 from tests.table import each_row
 
@@ -28,6 +29,24 @@ def difficulties(mean: float, normal: Floats) -> Floats:
 
 def sampled(p: Floats, k: int, rng: np.random.Generator) -> Floats:
     return (rng.random((len(p), k)) < p[:, None]).astype(np.float64)
+
+
+@pytest.mark.slow
+def test_few_groups_of_many_problems_have_about_the_interval_of_t() -> None:
+    """13 groups of 50 problems with an ICC of .05. Bounds are three errors of 400 repetitions wide."""
+    codes = np.repeat(np.arange(13), 50)
+    groups = [str(code) for code in codes]
+    covered, ours, theirs = 0, 0.0, 0.0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        rates = rng.beta(0.6 * 19, 0.4 * 19, size=13)
+        values = rng.binomial(1, rates[codes]).astype(np.float64)
+        found = problem_interval(values, seed=seed, groups=groups, resamples=1000)
+        covered += found.low <= 0.6 <= found.high
+        ours += found.high - found.low
+        theirs += 2 * t_quantile(0.95, 13) * cluster(values, groups).se
+    assert 0.925 - 0.033 <= covered / 400 <= 0.99
+    assert 0.9 < ours / theirs < 1.3
 
 
 @pytest.mark.slow
