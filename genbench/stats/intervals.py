@@ -20,7 +20,7 @@ ICC_FLOOR = 0.5
 ICC_FLOOR_FEW = 0.75
 """The same below FEW_PROBLEMS. Real reasoning tasks have up to 0.74: 0.5 claims more than 30 problems can."""
 ICC_FLOOR_GROUP = 0.1
-"""Least correlation assumed between the problems of one group, to decide whether their spread can be trusted."""
+"""Least correlation assumed between the problems of a group, to decide whether their spread is trusted."""
 ICC_FLOOR_EDGE = 0.2
 """The same for the interval if it cannot be trusted.
 

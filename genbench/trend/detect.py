@@ -29,7 +29,7 @@ from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
 from genbench.stats.scores import Floats
-from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
+from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, NOISE_NIGHTS, WINDOWS
 from genbench.stats.tracks.sequential_detection import (
     DetectedChange,
     Direction,
@@ -112,7 +112,7 @@ def _digest(points: Sequence[Night]) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-SEARCHED = 2 * (HISTORY + max(WINDOWS))
+SEARCHED = NOISE_NIGHTS + HISTORY + max(WINDOWS)
 """Points before the first new one that are read: enough for every window, with nights that were cut out."""
 BATCH = 8
 """Series of tasks that do not gate are read and searched so many at a time."""

@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
+from genbench.cli.app import app
 from tests.installed import ROOT, Environment, closure, normal, requirements
 from tests.ledger.synthetic import flat
 from tests.ledger.synthetic import make_run as make_night
@@ -131,11 +134,60 @@ WALK: Sequence[tuple[str, int]] = (
     ("sandbox", 0),
     ("launch slurm suite.yaml --run-dir out --shards 2", 0),
     ("launch ray suite.yaml --run-dir out --shards 2", 0),
+    ("power suite.yaml --nights 7", 0),
+    ("contamination text suite.yaml --corpus corpus.jsonl", 0),
+    ("contamination runs BASE TUNED", 0),
+    ("launch k8s suite.yaml --run-dir out --shards 2 --image genbench:1 --claim shared", 2),
     ("ledger add nights", 0),
     ("ledger list nightly --runs", 0),
+    ("trend nightly", 0),
+    ("power suite.yaml --nights 7 --track nightly", 0),
+    ("gate nights/n3", 0),
+    ("ledger check", 1),
+    ("ledger rescore nightly", 1),
+    ("ledger prune nightly --keep-completions 30d", 0),
+    ("ledger base nightly nights/n0 --reason released", 2),
+    ("ledger note nightly 2024-10-04 driver", 0),
+    ("ledger track nightly --alarms 2", 0),
+    ("ledger settle c-1a2b3c4d explained", 2),
+    ("ledger push nights/n0 --server http://127.0.0.1:9", 2),
     ("ledger rebuild", 0),
+    ("judge check simpleqa", 2),
+    ("queue submit suite.yaml", 0),
+    ("queue list", 0),
+    ("queue cancel 1", 0),
+    ("queue retry 1", 0),
+    ("queue schedule add late * suite.yaml", 2),
+    ("queue schedule remove late", 2),
+    ("queue cancel 1", 0),
+    ("queue work --slots 1 --until-empty", 0),
+    ("serve token add ci", 0),
+    ("serve token list", 0),
+    ("serve token revoke ci", 0),
+    ("watch list", 0),
+    ("watch best sft", 2),
 )
 """Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs."""
+
+DRAWING = {"run": "draws", "watch start": "waits for checkpoints", "serve": "serves until it is stopped"}
+"""Commands that are not walked, with the reason."""
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the names of all commands, also of groups that are commands themselves."""
+    for name, inner in getattr(command, "commands", {}).items():
+        own = (*path, name)
+        if getattr(inner, "invoke_without_command", False) or not hasattr(inner, "commands"):
+            yield " ".join(own)
+        yield from leaves(inner, own)
+
+
+def test_every_command_is_walked_or_named_as_drawing() -> None:
+    names = set(leaves(typer.main.get_command(app)))
+    walked = {
+        max((name for name in names if f"{given} ".startswith(f"{name} ")), key=len) for given, _ in WALK
+    }
+    assert names - walked == set(DRAWING)
 
 
 @pytest.fixture
@@ -185,7 +237,7 @@ def test_commands_that_draw_nothing_never_import_torch(place: Path, telling: dic
         )
         if done.returncode != code or "Traceback" in done.stderr:
             wrong.append(f"{given}: {done.returncode}, wanted {code}: {done.stderr[-300:]}")
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
     assert told(place) == ""
 
 

@@ -27,7 +27,7 @@ MIN_HISTORY = 7
 """The stretch before a possible change has at least this many nights."""
 MIN_PROBLEMS = 20
 """Tasks with fewer problems take no part: a few problems that collapse make any paired test err."""
-NOISE_NIGHTS = 100
+NOISE_NIGHTS = 200
 """The noise that nights have of their own is estimated from at most this many nights."""
 PRIOR_NIGHTS = 14
 """The weight, in nights, of the assumption that nights have no noise of their own."""
@@ -246,20 +246,27 @@ def _medians(values: Floats, counts: Ints) -> Floats:
     return np.where(counts > 0, middle, 0.0)
 
 
-def with_night_noise(tests: SplitTests, variances: Floats) -> SplitTests:
+def with_night_noise(
+    tests: SplitTests, variances: Floats, nights: Floats, *, least: float = 0.0
+) -> SplitTests:
     """Return tests with the noise of the nights themselves in their errors.
 
+    The degrees of freedom are Satterthwaite's. Successive differences of n nights have 2/3 n of them (von
+    Neumann 1941), and the nights of the prior count.
+
     Args:
+        tests: tests over problems. Their z values are not read.
         variances: what the noise of the nights adds to the squared error of each difference, (splits,).
+        nights: the nights from which that was estimated, (splits,).
+        least: see `split_tests`.
     """
-    errors = np.sqrt(tests.errors**2 + variances)
+    own = np.square(tests.errors)
+    total = own + variances
+    known = np.maximum(tests.dof, 1.0)
+    spread = np.where(total > 0, own**2 / known + variances**2 / (2 / 3 * (nights + PRIOR_NIGHTS)), 1.0)
     noisy = variances > 0
-    spread = tests.errors > _ROUNDING
-    z = np.where(noisy & spread, tests.z * tests.errors / np.where(errors > 0, errors, 1.0), tests.z)
-    alike = noisy & (tests.errors <= _ROUNDING)  # all problems moved alike
-    limit = np.abs(tests.differences[alike]) / errors[alike]
-    z[alike] = np.sign(z[alike]) * np.minimum(np.abs(z[alike]), limit)
-    return SplitTests(tests.differences, errors, tests.dof, z)
+    dof = np.where(noisy, total**2 / np.where(noisy, spread, 1.0), tests.dof)
+    return split_tests(tests.differences, np.sqrt(total), dof, tests.dof + 1, least=least)
 
 
 def _clusters(problems: int, groups: Sequence[str | None] | None) -> tuple[Floats, Ints | None]:

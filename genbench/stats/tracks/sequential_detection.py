@@ -109,10 +109,10 @@ class NightTests:
             least: a z whose size is below this need not be exact.
         """
         lows = np.maximum(splits - HISTORY, oldest)
-        found = self._over_problems(lows, splits, ends, least)
-        return with_night_noise(
-            found, self._night_variances(ends) * (1 / (ends - splits) + 1 / (splits - lows))
-        )
+        found = self._over_problems(lows, splits, ends)
+        noise = self._night_variances(ends) * (1 / (ends - splits) + 1 / (splits - lows))
+        nights = np.minimum(ends - 1, NOISE_NIGHTS).astype(np.float64)
+        return with_night_noise(found, noise, nights, least=least)
 
     @property
     def night_variance(self) -> float:
@@ -128,16 +128,15 @@ class NightTests:
             missing = np.flatnonzero(np.isnan(steps[1]))
             if len(missing):
                 own = oldest + missing
-                tests = self._over_problems(own, own + 1, own + 2, np.inf)
+                tests = self._over_problems(own, own + 1, own + 2)
                 steps[:, missing] = tests.differences, tests.errors**2
             self._own[first - 1 : last] = night_variances(*steps)[first - 1 - oldest :]
         return self._own[ends - 1]
 
-    def _over_problems(self, lows: Ints, splits: Ints, ends: Ints, least: float) -> SplitTests:
-        """Test nights [split, end) against nights [low, split) over the problems only."""
-        if len(self._tasks) == 1:
-            return self._tasks[0].tests(lows, splits, ends, least=least)
-        return pooled_tests([task.tests(lows, splits, ends, least=np.inf) for task in self._tasks], least)
+    def _over_problems(self, lows: Ints, splits: Ints, ends: Ints) -> SplitTests:
+        """Test nights [split, end) against nights [low, split) over the problems only. z is not exact."""
+        found = [task.tests(lows, splits, ends, least=np.inf) for task in self._tasks]
+        return found[0] if len(found) == 1 else pooled_tests(found, np.inf)
 
     def windows(self, place: int) -> Floats:
         """Return z of each window that ends with a night, (windows,). NaN cannot be tested."""

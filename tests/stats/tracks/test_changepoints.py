@@ -293,11 +293,14 @@ def test_the_noise_of_nights_is_measured_on_the_newest_nights() -> None:
     assert night_variances(steps, variances)[-1] == night_variances(steps[newest], variances[newest])[-1]
 
 
-def test_the_noise_of_nights_widens_the_error_and_shrinks_z_alike() -> None:
+def test_the_noise_of_nights_is_in_the_error_and_its_degrees_of_freedom() -> None:
     tests = split_tests(
         np.array([0.03, 0.03, 0.1]), np.array([0.01, 0.01, 0.0]), np.full(3, 99.0), np.full(3, 100.0)
     )
-    found = with_night_noise(tests, np.array([0.0003, 0.0, 0.0004]))
+    found = with_night_noise(tests, np.array([0.0003, 0.0, 0.0004]), np.full(3, 46.0))
     assert found.errors == pytest.approx([0.02, 0.01, 0.02])
-    assert found.z[:2] == pytest.approx([tests.z[0] / 2, tests.z[1]])
-    assert found.z[2] == pytest.approx(5.0)  # all problems moved alike, five standard deviations of a night
+    own, nights = 0.0001**2 / 99, 0.0003**2 / 40
+    assert found.dof == pytest.approx([0.0004**2 / (own + nights), 99, 40])
+    assert scipy.stats.norm.sf(found.z[0]) == pytest.approx(scipy.stats.t.sf(1.5, found.dof[0]))
+    assert found.z[1] == pytest.approx(tests.z[1])
+    assert scipy.stats.norm.sf(found.z[2]) == pytest.approx(scipy.stats.t.sf(5.0, 40))  # all moved alike
