@@ -189,7 +189,7 @@ def draw_of_groups(
 
 def draw_of_t(count: int, icc: float, mean: float, rng: np.random.Generator) -> tuple[Interval | None, float]:
     found = cluster(*draw_unequal(count, icc, mean, rng))
-    half = t_quantile(0.95, count) * found.se
+    half = t_quantile(0.95, count) * (found.se or 0.0)
     return (max(0.0, found.mean - half), min(1.0, found.mean + half)), mean
 
 

@@ -3,14 +3,16 @@
     python benchmarks/startup.py [SUITE] [--model NAME[=PATH]] [--rounds 3]
 
 Each round is a process of its own: `genbench run` into a fresh folder, one token a sample, so that the
-first completion is the first token. Steps are told in the order in which they end; steps that overlap
-(verifiers, the import of the engine's code) are counted in full, so the last line is what matters. On a
-GPU machine, where the GPU build is installed, the same script measures that build.
+first completion is the first token. After each a bare engine is timed, with the same arguments and variables:
+a new process imports AsyncLLM and asks it for one token. Steps are told in the order in which they end; steps
+that overlap (verifiers, the import of the engine's code) are counted in full, so the last lines are what
+matters. On a GPU machine, where the GPU build is installed, the same script measures that build.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib
 import json
 import os
@@ -23,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields
 from functools import wraps
 from importlib import metadata
 from pathlib import Path
@@ -30,12 +33,22 @@ from typing import Any
 from unittest.mock import patch
 
 STARTED = "GENBENCH_STARTUP_BEGAN"
+BAR_S = 12.0
+VARIABLES = (
+    "VLLM_WORKER_MULTIPROC_METHOD",
+    "VLLM_ENABLE_V1_MULTIPROCESSING",
+    "VLLM_CPU_KVCACHE_SPACE",
+    "VLLM_NO_USAGE_STATS",
+    "OMP_NUM_THREADS",
+    "TORCH_COMPILE_DISABLE",
+)
+"""What genbench sets for its engine. The bare engine gets it too."""
 STEPS = {
     "suite": ("genbench.pipeline.open_suite", "call"),
     "data": ("genbench.runs.execution.job_preparation.load_tasks", "call"),
     "tokenizer, template": ("genbench.runs.execution.job_preparation.prepare_model", "call"),
     "verifiers": ("genbench.runs.execution.session.load_verifiers", "await"),
-    "prompts": ("genbench.runs.execution.session.asked_records", "call"),
+    "prompts": ("genbench.runs.execution.session.prompt_records", "call"),
 }
 LOG = (
     ("model built", re.compile(r"Initializing model took ([\d.]+) seconds")),
@@ -78,6 +91,22 @@ class Laps:
         return told
 
 
+def bare(arguments: str) -> None:
+    """Start AsyncLLM with arguments as JSON, ask for a token, and print the seconds since the command."""
+    from vllm import AsyncEngineArgs, SamplingParams  # noqa: PLC0415  measured
+    from vllm.v1.engine.async_llm import AsyncLLM  # noqa: PLC0415
+
+    async def first() -> float:
+        llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**json.loads(arguments)))
+        prompt = {"prompt_token_ids": list(range(5, 37))}
+        async for _ in llm.generate(prompt, SamplingParams(max_tokens=1), "bare"):
+            told = time.time() - float(os.environ[STARTED])
+        llm.shutdown()
+        return told
+
+    print(json.dumps({"first": asyncio.run(first())}))
+
+
 def child(arguments: list[str]) -> None:
     """One run with its steps timed; prints them as JSON and stops at the first completion."""
     laps = Laps()
@@ -96,6 +125,7 @@ def child(arguments: list[str]) -> None:
             told.append(laps.now())
             signal.raise_signal(signal.SIGINT)
 
+    given: dict[str, Any] = {}
     load = VllmSettings.load
 
     def loaded(settings: VllmSettings) -> None:
@@ -104,6 +134,22 @@ def child(arguments: list[str]) -> None:
         engine = importlib.import_module("genbench.engines.vllm.engine").VllmEngine
         if not hasattr(engine.start, "__wrapped__"):
             engine.start = laps.awaited("engine", engine.start)
+            make = engine._arguments
+
+            def arguments_of(self: Any) -> Any:
+                made = make(self)
+                plain = type(made)(model=made.model)
+                given.update(
+                    {
+                        f.name: v
+                        for f in fields(made)
+                        if (v := getattr(made, f.name)) != getattr(plain, f.name)
+                    },
+                    model=made.model,
+                )
+                return made
+
+            engine._arguments = arguments_of
 
     suite, run_dir, *models = arguments
     options = pipeline.RunOptions(
@@ -120,11 +166,16 @@ def child(arguments: list[str]) -> None:
         patched.enter_context(patch.object(RunFolder, "append_completion", first))
         with suppress(InterruptedRunError):
             pipeline.run(options)
-    print(json.dumps({"steps": laps.steps, "first": told[0]}))
+    variables = {name: value for name, value in os.environ.items() if name in VARIABLES}
+    print(
+        json.dumps(
+            {"steps": laps.steps, "first": told[0], "engine": given, "variables": variables}, default=str
+        )
+    )
 
 
-def measured(arguments: list[str], folder: Path) -> tuple[dict[str, float], float]:
-    """Seconds by step, those of the same name added, and of the first token."""
+def measured(arguments: list[str], folder: Path) -> tuple[dict[str, float], float, float]:
+    """Seconds by step, those of the same name added, of the first token, and of that of a bare engine."""
     command = [sys.executable, __file__, "--child", *arguments]
     environment = os.environ | {STARTED: str(time.time())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -140,7 +191,12 @@ def measured(arguments: list[str], folder: Path) -> tuple[dict[str, float], floa
             steps[f"engine: {name}"] = float(found[1])
     told = sum(seconds for name, seconds in steps.items() if name.startswith("engine: "))
     steps["engine: its processes and their imports"] = steps["engine"] - told
-    return steps, record["first"]
+    own = os.environ | record["variables"] | {STARTED: str(time.time())}
+    command = [sys.executable, __file__, "--bare", json.dumps(record["engine"])]
+    done = subprocess.run(command, capture_output=True, text=True, env=own, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return steps, record["first"], json.loads(done.stdout.strip().splitlines()[-1])["first"]
 
 
 def main() -> None:
@@ -156,9 +212,13 @@ def main() -> None:
     build = next(name for name in ("vllm-cpu", "vllm") if _installed(name))
     print(f"{build} {metadata.version(build)}, {given.suite}, model {given.model}, median of {given.rounds}")
     for step in rounds[0][0]:
-        print(f"  {step:40s} {statistics.median(steps.get(step, 0.0) for steps, _ in rounds):6.2f} s")
-    firsts = sorted(first for _, first in rounds)
+        print(f"  {step:40s} {statistics.median(steps.get(step, 0.0) for steps, *_ in rounds):6.2f} s")
+    firsts = sorted(first for _, first, _ in rounds)
     print(f"first token after {statistics.median(firsts):.2f} s ({firsts[0]:.2f} to {firsts[-1]:.2f})")
+    bares = sorted(first for *_, first in rounds)
+    print(f"of a bare engine after {statistics.median(bares):.2f} s ({bares[0]:.2f} to {bares[-1]:.2f})")
+    more = statistics.median(first - other for _, first, other in rounds)
+    print(f"genbench beyond it: {more:.2f} s; at most {BAR_S:g}: {'met' if more <= BAR_S else 'MISSED'}")
 
 
 def _installed(name: str) -> bool:
@@ -172,5 +232,7 @@ def _installed(name: str) -> bool:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         child(sys.argv[2:])
+    elif sys.argv[1:2] == ["--bare"]:
+        bare(sys.argv[2])
     else:
         main()
