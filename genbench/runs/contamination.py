@@ -55,7 +55,7 @@ class FlipsRecord(JsonRecord):
     step: float | None = Field(
         default=None,
         description="how far tuned is from base: root mean square difference of the shares of right samples, "
-        "over the problems that base solves sometimes",
+        "over the problems that base solves sometimes and tuned does not solve always",
     )
     largest_earlier_step: float | None = Field(
         default=None, description="the largest one of the earlier runs"

@@ -47,9 +47,10 @@ LARGE_STEP = 1.5
 def step_size(base: Floats, tuned: Floats) -> float:
     """Return how far tuned's shares of right samples (n,) are from base's: the root mean square difference.
 
-    It is over the problems that base solves sometimes, so flips do not count. It is 0 without such a problem.
+    It is over the problems that base solves sometimes and tuned does not solve always, so that neither flips
+    nor other leaked problems count. It is 0 without such a problem.
     """
-    moved = (tuned - base)[base > NEVER]
+    moved = (tuned - base)[(base > NEVER) & (tuned < ALWAYS)]
     known = moved[~np.isnan(moved)]
     return float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
 
