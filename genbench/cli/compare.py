@@ -305,6 +305,8 @@ def power(
         raise typer.BadParameter("goes with --nights", param_hint="--alarms")
     if track is not None and nights is None:
         raise typer.BadParameter("goes with --nights", param_hint="--track")
+    if ledger is not None and track is None:
+        raise typer.BadParameter("goes with --track", param_hint="--ledger")
     if nights is not None:
         planned = plan_nights(
             record.tasks,

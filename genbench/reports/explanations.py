@@ -216,7 +216,7 @@ def _may_have_lost(record: Comparison) -> str:
     worst = record.tasks[beyond[0][1]]
     more = f", and {len(beyond) - 1} more task{'s' if len(beyond) > 2 else ''}" if len(beyond) > 1 else ""
     return (
-        f"; together, while {beyond[0][1]} by itself may have lost up to {points(-(worst.lower or 0.0))} "
+        f"; by itself {beyond[0][1]} may have lost up to {points(-(worst.lower or 0.0))} points "
         f"(margin {points(worst.margin)}){more}"
     )
 

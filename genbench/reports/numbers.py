@@ -10,6 +10,11 @@ def points(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
+def is_shown(value: float | None) -> bool:
+    """Return whether a fraction of 1 is known and is more than `0.0` in points of 100."""
+    return value is not None and points(value) != points(0.0)
+
+
 def signed(value: float | None) -> str:
     """Return a fraction of 1 in points of 100 with its sign, or `-` for None.
 

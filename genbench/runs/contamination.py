@@ -67,6 +67,13 @@ class FlipsRecord(JsonRecord):
     p_adjusted: Share | None = Field(description="the same, by Holm's method over all tests of the record")
     missing: str | None = Field(description="why flips cannot be counted; null if they are")
 
+    @property
+    def is_large_step(self) -> bool:
+        """Return whether the step is much larger than all earlier ones, so that flips are not tested."""
+        if self.step is None or self.largest_earlier_step is None:
+            return False
+        return self.step > LARGE_STEP * self.largest_earlier_step
+
 
 class OrderRecord(JsonRecord):
     """Whether tuned is right more often if options are shown in the order of the dataset."""
@@ -290,10 +297,7 @@ def _flips(base: SideTask, tuned: SideTask, earlier: Sequence[tuple[SideTask, Si
     usable = [pair for pair in earlier if _too_few(*pair) is None]
     past = [_of_pair(*pair) for pair in usable]
     chances, count = sum(item.chances for item in past), sum(item.count for item in past)
-    step = step_size(*shares)
-    largest = max((step_size(*map(right_shares, pair)) for pair in usable), default=None)
-    is_like = largest is not None and step <= LARGE_STEP * largest
-    return empty.model_copy(
+    found = empty.model_copy(
         update={
             "chances": own.chances,
             "count": own.count,
@@ -302,11 +306,15 @@ def _flips(base: SideTask, tuned: SideTask, earlier: Sequence[tuple[SideTask, Si
             "earlier_runs": len(past),
             "earlier_chances": chances,
             "earlier_count": count,
-            "step": step,
-            "largest_earlier_step": largest,
-            "p": flip_test(own.count, own.chances, count, chances) if is_like else None,
+            "step": step_size(*shares),
+            "largest_earlier_step": max(
+                (step_size(*map(right_shares, pair)) for pair in usable), default=None
+            ),
         }
     )
+    if found.is_large_step:
+        return found
+    return found.model_copy(update={"p": flip_test(own.count, own.chances, count, chances)})
 
 
 def _of_pair(base: SideTask, tuned: SideTask) -> Flips:

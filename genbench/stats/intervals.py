@@ -154,8 +154,8 @@ def problem_interval(
         return Interval(0.0, 1.0, f"no interval: one {unit} tells nothing about others")
     p, units = min(1.0, max(0.0, clusters.mean)), f"{clusters.count} {unit}s"
     n = effective_n(p, clusters, draws, level)
-    if clusters.se:
-        n = max(n, grouped_n(p, clusters, draws, ICC_FLOOR_EDGE, level))
+    if clusters.se:  # equal values show no spread, so they keep the strictest floor
+        n = grouped_n(p, clusters, draws, ICC_FLOOR_EDGE, level)
     if grouped_n(p, clusters, draws, ICC_FLOOR_GROUP, level) * min(p, 1 - p) < MIN_COUNT:
         return Interval(*wilson_near_edge(p, n, level), _wilson_words(p, n, units))
     if not clusters.se:

@@ -137,7 +137,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("power suite.yaml --nights 7", 0),
     ("contamination text suite.yaml --corpus corpus.jsonl", 0),
     ("contamination runs BASE TUNED", 0),
-    ("launch k8s suite.yaml --run-dir out --shards 2 --image genbench:1 --claim shared", 2),
+    ("launch k8s HERE/suite.yaml --run-dir HERE/out --mount HERE --shards 2 --image genbench:1 --claim c", 0),
     ("ledger add nights", 0),
     ("ledger list nightly --runs", 0),
     ("trend nightly", 0),
@@ -146,7 +146,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("ledger check", 1),
     ("ledger rescore nightly", 1),
     ("ledger prune nightly --keep-completions 30d", 0),
-    ("ledger base nightly nights/n0 --reason released", 2),
+    ("ledger base nightly UID --reason released", 0),
     ("ledger note nightly 2024-10-04 driver", 0),
     ("ledger track nightly --alarms 2", 0),
     ("ledger settle c-1a2b3c4d explained", 2),
@@ -167,7 +167,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("watch list", 0),
     ("watch best sft", 2),
 )
-"""Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs."""
+"""Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs, UID that of a night."""
 
 DRAWING = {"run": "draws", "watch start": "waits for checkpoints", "serve": "serves until it is stopped"}
 """Commands that are not walked, with the reason."""
@@ -229,8 +229,11 @@ def told(place: Path) -> str:
 @pytest.mark.slow
 def test_commands_that_draw_nothing_never_import_torch(place: Path, telling: dict[str, str]) -> None:
     wrong = []
+    uid = json.loads((place / "nights/n0/manifest.json").read_text())["uid"]
+    names = {"BASE": "BASE/out/m", "TUNED": "TUNED/out/m", "UID": uid}
     for given, code in WALK:
-        arguments = [f"{each}/out/m" if each in ("BASE", "TUNED") else each for each in given.split()]
+        arguments = [each.replace("HERE", str(place)) for each in given.split()]
+        arguments = [names.get(each, each) for each in arguments]
         command = [sys.executable, "-m", "genbench", *arguments]
         done = subprocess.run(
             command, cwd=place, env=telling, input="", capture_output=True, text=True, check=False

@@ -177,7 +177,7 @@ def test_a_task_that_may_have_lost_more_than_its_margin_is_named_though_the_suit
     assert (record.suite.verdict, record.tasks["lost"].verdict) == ("NON_INFERIOR", "INCONCLUSIVE")
     lower = record.tasks["lost"].lower
     assert lower is not None and lower < -0.03
-    words = f"together, while lost by itself may have lost up to {100 * -lower:.1f} (margin 3.0)"
+    words = f"by itself lost may have lost up to {100 * -lower:.1f} points (margin 3.0)"
     assert words in headline(record)
 
 

@@ -112,3 +112,8 @@ def test_nights_that_move_by_themselves_are_said_by_task() -> None:
     text = trend_text(compose(history(TASKS, night_noise={"gpqa": 0.006**2, "aime": 0.0001**2, "": 0.01**2})))
     assert "Nights move by themselves, beyond their samples: gpqa ±0.6 (points, standard deviation)." in text
     assert "beyond their samples" not in trend_text(compose(history(TASKS)))
+
+
+def test_checkpoints_that_move_by_themselves_are_not_called_nights() -> None:
+    text = trend_text(compose(history(TASKS, kind="step", night_noise={"gpqa": 0.006**2})))
+    assert "Checkpoints move by themselves, beyond their samples: gpqa ±0.6" in text

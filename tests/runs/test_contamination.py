@@ -127,6 +127,15 @@ def test_flips_of_a_step_larger_than_all_earlier_ones_are_not_tested(
 
 
 @pytest.mark.slow
+def test_flips_are_not_tested_if_base_solves_every_problem(draw: Callable[[str, Chosen], Path]) -> None:
+    base = draw("always", lambda i, j, c: j % 2 == 0)
+    other = draw("other", lambda i, j, c: j % 2 == 1)
+    record = contamination([base, other, base])
+    assert record.tasks["picks"].flips.p is None
+    assert "flips are not tested: base solves every problem at least once" in contamination_text(record)
+
+
+@pytest.mark.slow
 def test_a_model_that_remembers_the_order_of_options_is_suspicious(runs: dict[str, Path]) -> None:
     task = contamination([runs["base"], runs["memory"]]).tasks["picks"]
     order = task.order

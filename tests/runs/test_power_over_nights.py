@@ -64,3 +64,13 @@ def test_the_noise_that_nights_have_by_themselves_is_in_the_plan(plan: PowerPlan
     assert (nights.track, nights.night_noise) == ("nightly", {"sums": 0.01})
     text = power_text(plan.model_copy(update={"nights": nights}))
     assert "Nights of track nightly move by themselves, beyond their samples: sums ±1.0 points." in text
+
+
+def test_a_track_that_does_not_know_a_task_says_so(plan: PowerPlan) -> None:
+    nights = plan_nights(plan.tasks, detect=0.02, nights=7, track="nightly", night_variances={"other": 0.5})
+    text = power_text(plan.model_copy(update={"nights": nights}))
+    assert "The noise of the nights of track nightly is not known for sums." in text
+    assert "do not move" not in text
+    still = plan_nights(plan.tasks, detect=0.02, nights=7, track="nightly", night_variances={"sums": 0.0})
+    text = power_text(plan.model_copy(update={"nights": still}))
+    assert "The nights of track nightly do not move by themselves, beyond their samples." in text

@@ -70,8 +70,10 @@ def _details(name: str, task: ContaminationTask) -> Iterator[str]:
         yield f"\n{name}: flipped: {', '.join(flips.problems[:_SHOWN])}{rest}{share}"
     if flips.missing is not None:
         yield f"{name}: flips are not counted: {flips.missing}"
-    elif flips.p is None and flips.earlier_runs:
+    elif flips.is_large_step:
         yield f"{name}: flips are not tested: this step is larger than all earlier ones{_steps(flips)}"
+    elif flips.p is None and flips.earlier_runs:
+        yield f"{name}: flips are not tested: base solves every problem at least once"
     elif flips.p is None:
         yield f"{name}: no earlier run to compare the flips with: name runs of earlier models after the base"
     if order.missing is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.analysis.rank import RankedModel, RankedTask, Ranking
-from genbench.reports.numbers import interval, points, signed
+from genbench.reports.numbers import interval, is_shown, points, signed
 from genbench.reports.result_tables import STRATUM, STRATUM_SCORES
 from genbench.reports.table import TERMINAL, Column, Table, aligned
 from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
@@ -159,12 +159,17 @@ def _own_noise(plan: NightsPlan) -> list[str]:
     """Return how far nights move by themselves, and where that was measured."""
     if plan.track is None:
         return []
-    noisy = {name or "all gating tasks": size for name, size in plan.night_noise.items() if size >= 0.0005}
+    lines = []
+    if unknown := [name for name in plan.tasks if name not in plan.night_noise]:
+        lines = [f"The noise of the nights of track {plan.track} is not known for {', '.join(unknown)}."]
+    noisy = {name or "all gating tasks": size for name, size in plan.night_noise.items() if is_shown(size)}
+    if not noisy and plan.night_noise:
+        return [*lines, f"The nights of track {plan.track} do not move by themselves, beyond their samples."]
     if not noisy:
-        return [f"The nights of track {plan.track} do not move by themselves, beyond their samples."]
+        return lines
     sizes = ", ".join(f"{name} ±{points(size)} points" for name, size in noisy.items())
     where = f"Nights of track {plan.track} move by themselves, beyond their samples"
-    return [f"{where}: {sizes}. The drops contain it."]
+    return [*lines, f"{where}: {sizes}. The drops contain it."]
 
 
 def _adaptive(plan: PowerPlan) -> list[str]:

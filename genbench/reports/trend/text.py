@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from genbench.reports.numbers import interval, points, signed
+from genbench.reports.numbers import interval, is_shown, points, signed
 from genbench.reports.table import EVERYWHERE, PAGE, TERMINAL, Column, Table
 from genbench.safetext.printable import printable
 from genbench.trend.record import AlarmBudget, BestCheckpoint, Trend, TrendChange, TrendColumns, TrendTask
@@ -66,7 +66,7 @@ def _tasks(trend: Trend) -> Iterator[str]:
     yield TASKS.text(trend.tasks)
     base = "no base is pinned" if trend.base is None else f"base: {trend.base.model} ({trend.base.label})"
     yield f"{base}. Trend: difference to the base; │ new terms or data, · no score."
-    if noise := night_noise_words(trend.tasks):
+    if noise := night_noise_words(trend):
         yield noise
     for task in trend.tasks:
         if task.moved_here_only and task.since_last is not None:
@@ -76,20 +76,19 @@ def _tasks(trend: Trend) -> Iterator[str]:
             )
 
 
-_LEAST_NOISE = 0.0005
-"""Less is 0.0 in points of 100."""
 _NOISY = 5
 """Tasks whose nights are named."""
 
 
-def night_noise_words(tasks: Sequence[TrendTask]) -> str | None:
-    """Return how far the nights of each task move by themselves, None if no task's nights do."""
-    noisy = [(task.night_noise, task.task) for task in tasks if (task.night_noise or 0.0) >= _LEAST_NOISE]
+def night_noise_words(trend: Trend) -> str | None:
+    """Return how far the nights or checkpoints of each task move by themselves, None if none does."""
+    noisy = [(task.night_noise, task.task) for task in trend.tasks if is_shown(task.night_noise)]
     if not noisy:
         return None
     shown = ", ".join(f"{name} ±{points(size)}" for size, name in noisy[:_NOISY])
     more = f" and {len(noisy) - _NOISY} more tasks" if len(noisy) > _NOISY else ""
-    return f"Nights move by themselves, beyond their samples: {shown}{more} (points, standard deviation)."
+    what = "Nights" if trend.kind == "night" else "Checkpoints"
+    return f"{what} move by themselves, beyond their samples: {shown}{more} (points, standard deviation)."
 
 
 def _noise(task: TrendTask) -> str:
@@ -144,7 +143,7 @@ TASKS = Table[TrendTask](
         right=EVERYWHERE,
         page=lambda task: signed(task.since_last) + (" *" if task.moved_here_only else ""),
     ),
-    Column("by itself", _noise, right=PAGE, shown=PAGE),
+    Column("own noise", _noise, right=PAGE, shown=PAGE),
     Column("problems", lambda task: task.n, right=PAGE, shown=PAGE),
     Column("alarms", _role, shown=PAGE),
 )
