@@ -61,6 +61,18 @@ def first_uid(ledger: Ledger, number: int) -> str:
     return next(point.uid for point in points if point.position == FIRST + number)
 
 
+@pytest.mark.slow
+def test_the_noise_of_the_nights_is_kept_for_the_record_of_each_task(tmp_path: Path) -> None:
+    losses = np.random.default_rng(2).normal(0.3, 0.1, size=30).clip(0, 1)
+    with filled(tmp_path, losses) as ledger:
+        assert track_history(ledger, "nightly", tasks=()).night_noise == {}
+        record = trend(ledger, "nightly")
+        kept = track_history(ledger, "nightly", tasks=()).night_noise
+    assert set(kept) == {"", "gpqa", "aime"}
+    for task in record.tasks:
+        assert task.night_noise == pytest.approx(kept[task.task] ** 0.5) and task.night_noise > 0.01
+
+
 def test_looking_again_changes_nothing(dropped: tuple[Ledger, Path]) -> None:
     once = detect_changes(dropped[0], "nightly")
     again = detect_changes(dropped[0], "nightly")

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from genbench.stats.scores import Floats, Ints
-from genbench.stats.tracks.changepoints import MIN_HISTORY, WINDOWS, SplitTests, TaskNights, alarm_threshold
+from genbench.stats.tracks.changepoints import (
+    MIN_HISTORY,
+    WINDOWS,
+    SplitTests,
+    TaskNights,
+    alarm_threshold,
+    night_variances,
+    pooled_tests,
+)
 from genbench.stats.tracks.sequential_detection import (
     DetectedChange,
     Direction,
@@ -370,3 +378,20 @@ def test_the_noise_of_nights_is_estimated_and_no_later_night_is_in_it() -> None:
     early = NightTests(values, nights=range(80))
     assert whole.tests(splits, ends).errors == pytest.approx(early.tests(splits, ends).errors)
     assert early.night_variance == NightTests([part[:80] for part in values]).night_variance
+
+
+def test_the_noise_of_nights_does_not_depend_on_which_nights_were_asked_for_first() -> None:
+    """More than the 200 nights from which it is estimated, so that some are left out at the end."""
+    values = shifted(0.01, 300, 4)
+    steps = np.arange(299)
+    moved = pooled_tests([TaskNights(part).tests(steps, steps + 1, steps + 2) for part in values])
+    whole = night_variances(moved.differences, moved.errors**2)
+    assert NightTests(values).night_variance == pytest.approx(whole[-1])
+    tests = NightTests(values)
+    for end in (290, 40, 250, 300):
+        split = np.array([end - 5])
+        plain = pooled_tests(
+            [TaskNights(part).tests(np.maximum(split - 60, 0), split, split + 5) for part in values]
+        )
+        wider = tests.tests(split, split + 5).errors ** 2 - plain.errors**2
+        assert wider == pytest.approx(whole[end - 1] * (1 / 5 + 1 / min(60, end - 5)))
