@@ -205,12 +205,11 @@ def _may_have_lost(record: Comparison) -> str:
     """
     if record.suite.verdict != "NON_INFERIOR":
         return ""
-    open_ = {
-        name: task.lower + task.margin
+    beyond = sorted(
+        (task.lower + task.margin, name)
         for name, task in record.tasks.items()
-        if task.gating and task.verdict == "INCONCLUSIVE" and task.lower is not None
-    }
-    beyond = sorted((left, name) for name, left in open_.items() if left < 0)
+        if task.gating and task.lower is not None and task.lower < -task.margin
+    )
     if not beyond:
         return ""
     worst = record.tasks[beyond[0][1]]

@@ -165,6 +165,12 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "estimate of nothing": (("estimate", "no"), "no: no such file or folder"),
     "power of no suite": (("power", "no.yaml"), "no.yaml"),
     "drop of nothing": (("power", "quickstart", "--detect", "0"), "--detect 0"),
+    "a track without nights": (("power", "quickstart", "--track", "t"), "--track: goes with --nights"),
+    "a ledger without a track": (("power", "quickstart", "--ledger", "l"), "--ledger: goes with --track"),
+    "a track of no ledger": (
+        ("power", "quickstart", "--nights", "7", "--track", "t", "--ledger", "no.sqlite3"),
+        "no.sqlite3: no ledger; make one with",
+    ),
 }
 
 

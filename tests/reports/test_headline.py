@@ -182,6 +182,8 @@ def test_a_task_that_may_have_lost_more_than_its_margin_is_named_though_the_suit
 
 
 def test_no_task_is_named_where_none_may_have_lost_its_margin(tmp_path: Path) -> None:
-    record = suite(tmp_path, {f"t{i}": moved(2000, up=20, down=20, right=1000) for i in range(2)})
-    assert record.suite.verdict == "NON_INFERIOR"
+    """Nor one with too few problems to be NON_INFERIOR, whose bound is within its margin."""
+    many = {f"t{i}": moved(2000, up=20, down=20, right=1000) for i in range(2)}
+    record = suite(tmp_path, many | {"few": moved(60, up=1, down=1, right=30)}, margins={"few": 0.3})
+    assert (record.suite.verdict, record.tasks["few"].verdict) == ("NON_INFERIOR", "INCONCLUSIVE")
     assert "by itself" not in headline(record)

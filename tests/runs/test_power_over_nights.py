@@ -74,3 +74,16 @@ def test_a_track_that_does_not_know_a_task_says_so(plan: PowerPlan) -> None:
     still = plan_nights(plan.tasks, detect=0.02, nights=7, track="nightly", night_variances={"sums": 0.0})
     text = power_text(plan.model_copy(update={"nights": still}))
     assert "The nights of track nightly do not move by themselves, beyond their samples." in text
+
+
+def test_the_pooled_line_has_the_noise_of_the_pooled_nights(plan: PowerPlan) -> None:
+    tasks = {"a": plan.tasks["sums"], "b": plan.tasks["sums"]}
+    known = {"a": 0.0, "b": 0.0, "": 0.01**2}
+    without, noisy = (
+        plan_nights(tasks, detect=0.02, nights=7, track="nightly", night_variances=own) for own in ({}, known)
+    )
+    assert noisy.tasks["a"].drop == without.tasks["a"].drop
+    assert without.pooled is not None and noisy.pooled is not None and without.threshold is not None
+    z = without.threshold + scipy.stats.norm.ppf(0.8)
+    error = without.pooled.drop / z
+    assert noisy.pooled.drop == pytest.approx(z * math.sqrt(error**2 + 0.01**2 * (1 / 7 + 1 / 60)))

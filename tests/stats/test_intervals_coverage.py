@@ -50,6 +50,21 @@ def test_few_groups_of_many_problems_have_about_the_interval_of_t() -> None:
 
 
 @pytest.mark.slow
+def test_few_groups_near_an_edge_are_covered_where_t_is_not() -> None:
+    """8 groups of 30 problems, mean .9, ICC .4. The spread of so few groups is often far too small."""
+    codes = np.repeat(np.arange(8), 30)
+    groups = [str(code) for code in codes]
+    covered = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        rates = rng.beta(0.9 * 1.5, 0.1 * 1.5, size=8)
+        values = rng.binomial(1, rates[codes]).astype(np.float64)
+        found = problem_interval(values, seed=seed, groups=groups, resamples=500)
+        covered += found.low <= 0.9 <= found.high
+    assert covered / 400 >= 0.925 - 0.033
+
+
+@pytest.mark.slow
 @each_row(
     "n, k, mean",
     [
