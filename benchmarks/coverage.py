@@ -246,16 +246,20 @@ def rejects(p: float | None) -> bool:
 
 def gates(reps: int) -> None:
     """Alarms of the gate over five tasks with stored bases, by what really happened."""
-    header("five tasks, means .5", ("REGRESSED %", "IMPROVED %", "last four NON_INFERIOR %"))
+    header(
+        "five tasks, means .5",
+        ("REGRESSED %", "IMPROVED %", "last four NON_INFERIOR %", "suite NON_INFERIOR %"),
+    )
     for label, moves in (
         ("no change", (0.0, 0.0, 0.0, 0.0, 0.0)),
         ("second task -3", (0.0, -0.03, 0.0, 0.0, 0.0)),
+        ("fifth task -3", (0.0, 0.0, 0.0, 0.0, -0.03)),
         ("second task -5", (0.0, -0.05, 0.0, 0.0, 0.0)),
         ("first task -5", (-0.05, 0.0, 0.0, 0.0, 0.0)),
         ("all -1", (-0.01,) * 5),
         ("all +1", (0.01,) * 5),
     ):
-        counts = np.zeros(3)
+        counts = np.zeros(4)
         for rep in range(reps):
             tasks = {
                 f"task {i}": comparison(Setting(n, k, 0.5), k_base, by, 0.98, 5 * rep + i)
@@ -265,7 +269,8 @@ def gates(reps: int) -> None:
             # The first task has too few problems for it.
             last = [task.verdict for task in found.tasks.values()][1:]
             everywhere = set(last) <= {"NON_INFERIOR", "IMPROVED"}
-            counts += (found.verdict == "REGRESSED", found.verdict == "IMPROVED", everywhere)
+            whole = found.verdict == "NON_INFERIOR"
+            counts += (found.verdict == "REGRESSED", found.verdict == "IMPROVED", everywhere, whole)
         row(label, [f"{count / reps * 100:.1f}" for count in counts])
 
 
