@@ -24,6 +24,8 @@ _OWN_DEATHS = 2
 """Deaths alone that show it if nobody else causes such deaths: a crash, or a process that says nothing."""
 _KILLS = 3
 """Deaths alone that show it if somebody else can cause such deaths: a signal, an exit code."""
+_LONGER = 2.0
+"""How much longer an empty answer's process must live: what kills by age is not on time to the second."""
 _UNCLEAR = 2
 """Deaths alone, each followed by that of an empty answer's process, that show that it is not to blame."""
 
@@ -395,11 +397,11 @@ class VerifierPool:
         worker. So the case gets a worker of its own, whose limit is half of the memory that is free.
         """
         async with self._worker_alone() as worker:
+            begin = monotonic()
             left = await self._prepare(worker, [job])
             if left is not None:
                 return left
             async with self._turns.alone():
-                begin = monotonic()
                 death = await self._verify(worker, deque([job]))
                 alive_s = monotonic() - begin
         if death is None:
@@ -418,14 +420,15 @@ class VerifierPool:
         """Return whether the case can be verified with an empty answer, so that its own one is to blame.
 
         Args:
-            alive_s: seconds for which the process must live. An answer that takes long is killed from outside
-                more often than an empty one, which takes no time.
+            alive_s: seconds that the process of the answer lived, from its start. An answer that takes long
+                is killed from outside more often than an empty one, which takes no time. So this process
+                must live longer than that one.
         """
         empty = Job(job.spec, without_answers(job.body), asyncio.get_running_loop().create_future())
         async with self._worker_alone() as worker:
+            end = monotonic() + min(_LONGER * alive_s, MOST_S)
             if await self._prepare(worker, [empty]) is not None:
                 return False
-            end = monotonic() + min(alive_s, MOST_S)
             if await self._verify(worker, deque([empty])) is not None:
                 return False
             await asyncio.sleep(max(0.0, end - monotonic()))
