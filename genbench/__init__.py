@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from genbench.analysis.rank import rank
     from genbench.exchange.export import export
     from genbench.exchange.import_log import ImportChoice, import_scores
-    from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
+    from genbench.pipeline import RunOptions, RunReport, evaluate, latest_results, merge, prompts, run, score
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.write import report, report_text
     from genbench.runs.contamination import contamination
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from genbench.runs.judge_check import check_judge
     from genbench.runs.mirror import mirror
     from genbench.runs.power import power
+    from genbench.runs.rewards import close_verifiers, verify, verify_all
     from genbench.runs.stored.spot_check import AnswerCheck
     from genbench.runs.stored.status import status
     from genbench.runs.training_overlap import overlap
@@ -32,6 +33,7 @@ _PUBLIC = {
     "RunOptions": "pipeline",
     "RunReport": "pipeline",
     "run": "pipeline",
+    "evaluate": "pipeline",
     "score": "pipeline",
     "prompts": "pipeline",
     "latest_results": "pipeline",
@@ -48,6 +50,9 @@ _PUBLIC = {
     "noise": "analysis.noise",
     "power": "runs.power",
     "status": "runs.stored.status",
+    "close_verifiers": "runs.rewards",
+    "verify": "runs.rewards",
+    "verify_all": "runs.rewards",
     "rank": "analysis.rank",
     "report": "reports.write",
     "report_text": "reports.write",
@@ -71,10 +76,12 @@ __all__ = [
     "__version__",
     "check_judge",
     "check_suite",
+    "close_verifiers",
     "compare",
     "contamination",
     "doctor",
     "estimate",
+    "evaluate",
     "export",
     "import_scores",
     "latest_results",
@@ -94,6 +101,8 @@ __all__ = [
     "status",
     "task_infos",
     "task_rows",
+    "verify",
+    "verify_all",
 ]
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
+from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
 from genbench.runs.command import run_models
@@ -17,9 +20,12 @@ from genbench.runs.selection import load_tasks
 from genbench.runs.stored import merge as merging
 from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts, score_folder
 from genbench.runs.stored.trust import read_kinds
+from genbench.store.continuation import now
 from genbench.store.folder import RunFolder
+from genbench.suite.shipped import suite_path
+from genbench.suite.suitefile import read_suite
 
-__all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
+__all__ = ["RunOptions", "RunReport", "evaluate", "latest_results", "merge", "prompts", "run", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,80 @@ def run(options: RunOptions) -> RunReport:
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
     return RunReport(ran.folders, ran.results, page, (*notes, *states))
+
+
+def evaluate(
+    model: Any,
+    suite: str | Path,
+    *,
+    step: int | None = None,
+    track: str | None = None,
+    name: str | None = None,
+    like: str | None = None,
+    tokenizer: Any = None,
+    batch: int | None = None,
+    run_dir: str | Path | None = None,
+    data_dir: str | Path | None = None,
+    limit: int | None = None,
+    tasks: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    quiet: bool = True,
+) -> RunReport:
+    """Draw from a model that is in memory already, and verify, as `run` does. The model stays as it was.
+
+    The weights have no digest, so the run's identity is what is declared here. Called again with the same
+    step and track, it continues the run that it finds. Without a step every call is a run of its own. Such a run
+    can be no base of a gate.
+
+    Args:
+        model: an AsyncLLM or LLM of vLLM, a model of Transformers, or an async function of a request
+            (`genbench.types.Request`) and its sampling (the keys of `decoding:`) that returns a text or
+            `genbench.engines.memory.Drawn`.
+        suite: the suite. Its `engine:` is not used.
+        step: the training step. The run is a point of a track of steps.
+        track: the name of the track. None: the suite's own, or its name.
+        name: the model's name in the run. None: `step-N`, or `model`.
+        like: the model of the suite whose keys (system prompt, template …) hold for this one. None: the
+            first.
+        tokenizer: a folder, a hub id, or the tokenizer itself. None: the model's own.
+        batch: requests that are drawn together. None: what vLLM was loaded with, or 16.
+        run_dir, data_dir, limit, tasks, overrides: as in `RunOptions`.
+
+    Raises:
+        InputError: the suite, an option or a file cannot be used, or `model` is no model.
+        EngineError: the model failed.
+        InterruptedRunError: the run was stopped by a signal. The same call continues it.
+    """
+    from genbench.engines.memory import MemoryKind, memory_model  # noqa: PLC0415  only for this function
+
+    known = read_suite(suite_path(str(suite)))
+    label = name or ("model" if step is None else f"step-{step}")
+    if step is not None:
+        identity = f"step {step}" + (f" of {track}" if track else "")
+    else:
+        identity = f"{label} at {now()} ({token_hex(3)})"
+    with tempfile.TemporaryDirectory(prefix="genbench-") as folder:
+        if hasattr(tokenizer, "save_pretrained"):
+            tokenizer.save_pretrained(folder)
+            tokenizer = folder
+        held = memory_model(model, None if tokenizer is None else Path(tokenizer), batch)
+        return run(
+            RunOptions(
+                suite=suite,
+                models=[f"{label}=memory"],
+                like=like or next(iter(known.config.models)),
+                memory=MemoryKind(held, identity),
+                steps={} if step is None else {label: step},
+                track=track,
+                run_dir=run_dir,
+                data_dir=data_dir,
+                limit=limit,
+                tasks=tasks,
+                overrides=overrides,
+                quiet=quiet,
+                command=f"genbench.evaluate(…, {str(suite)!r}, step={step}, track={track!r})",
+            )
+        )
 
 
 def _write_report(

@@ -30,6 +30,23 @@ _NOT_IDENTITY_FOLDERS = re.compile(r"global_step\d+|checkpoint-\d+|\..*")
 """Folders of optimizer states, of other checkpoints, and hidden ones."""
 
 
+DECLARED = "declared: "
+"""Begins the identity of a model whose weights nobody has hashed."""
+
+
+def is_declared(identity: str) -> bool:
+    """Return whether a model's identity is what somebody declares, and no digest of its weights."""
+    return identity.startswith(DECLARED)
+
+
+def no_gate_base(run: str) -> str:
+    """Return why a run of a declared model cannot be the base of a gate, in words."""
+    return (
+        f"{run}: its weights were in the memory of a process and have no digest, so it can be no base of a "
+        "gate; draw the same step from its checkpoint with: genbench run"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A model (or adapter) on disk.

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from genbench.analysis.records import Interval
+from genbench.engines.checkpoint import is_declared, no_gate_base
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.ledger.database import Ledger
@@ -252,6 +253,8 @@ def nightly_gate(
             f"{run}: is the base of track {name}, so nothing can be compared with it; the gate decides "
             f"from the next night on. Name another base with: genbench ledger base {name} UID --reason TEXT"
         )
+    if is_declared(history.base.identity):
+        raise InputError(no_gate_base(f"track {name}, base {history.base.uid}"))
     found = tonight(history, night.uid, chosen, alpha)
     return _record(history, night, chosen, alpha, found, changes=tuple(_changes(history, night, chosen)))
 

@@ -218,6 +218,8 @@ class RunOptions:
             metavar="BASE_RUN",
         ),
     ] = None
+    memory: Any = None
+    """A model in the memory of this process, as an EngineKind. See genbench.evaluate."""
     entry: Mapping[str, Any] | None = None
     """A task of the command's own, as an entry of a suite. It goes without a suite file."""
     adaptive: Annotated[

@@ -57,8 +57,8 @@ def test_the_version_is_that_of_the_installed_distribution() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'evaluate'"):
-        _ = genbench.evaluate  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'evaluation'"):
+        _ = genbench.evaluation  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

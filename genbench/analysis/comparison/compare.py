@@ -25,6 +25,7 @@ from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, rech
 from genbench.analysis.comparison.warnings import comparison_notes, comparison_warnings
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
+from genbench.engines.checkpoint import is_declared, no_gate_base
 from genbench.errors import InputError
 from genbench.json_record import DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
@@ -158,7 +159,8 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     """Compare two opened sides, by default without a gate.
 
     Raises:
-        InputError: a side or an option cannot be used, or the gate is asked about a run and itself.
+        InputError: a side or an option cannot be used, or the gate is asked about a run and itself, or about
+            a base whose weights have no digest.
         NotComparableError: the sides differ in what must be equal.
     """
     options = options or CompareOptions()
@@ -167,6 +169,8 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
             f"{base.path} and {tuned.path} are one run: nothing changed between a run and itself, so no gate "
             "can decide; name the run that tuned is compared with as BASE"
         )
+    if options.gate and base.manifest is not None and is_declared(base.manifest.model_identity):
+        raise InputError(no_gate_base(str(base.path)))
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")

@@ -169,7 +169,7 @@ class ServedModel(Engine):
 
     def __init__(self, host: VllmEngine, settings: VllmSettings, number: int, slots: int) -> None:
         self._host, self._number, self._log = host, number, settings.log
-        self.sampling = {task: _Sampling.of(decoding) for task, decoding in settings.decodings.items()}
+        self.sampling = {task: Sampling.of(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
         self.requests: dict[SampleId, str] = {}
         """By sample, the id of its request."""
@@ -312,12 +312,12 @@ def _lora_request(adapter: Path | None) -> LoRARequest | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sampling:
+class Sampling:
     decoding: Decoding
     fields: Mapping[str, Any]
 
     @classmethod
-    def of(cls, decoding: Decoding) -> _Sampling:
+    def of(cls, decoding: Decoding) -> Sampling:
         return cls(decoding, decoding.sampling)
 
     def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:

@@ -23,6 +23,7 @@ from genbench.analysis.comparison.comparability import Difference, planned_diffe
 from genbench.analysis.sides.loading import open_side, require_finished
 from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Draw, wanted_draws
+from genbench.engines.checkpoint import is_declared, no_gate_base
 from genbench.errors import ConfigError, InputError, InterruptedRunError
 from genbench.runs.execution.job import AdaptiveJob, Job, RunContext
 from genbench.runs.execution.prompt_records import SpooledPrompts
@@ -50,6 +51,8 @@ def adaptive_job(path: Path, whole: Sequence[LoadedTask], *, finish: bool) -> Ad
         raise InputError(f"--against {path}: no such run folder; wanted RUN_DIR/<model> of a stored base")
     base = open_side(path)
     require_finished(base)
+    if base.manifest is not None and is_declared(base.manifest.model_identity):
+        raise InputError(f"--against {no_gate_base(str(path))}")
     if base.manifest is not None and base.manifest.adaptive is not None:
         raise InputError(
             f"--against {path}: is itself an adaptive run; a base needs all its samples (64 of each problem)"

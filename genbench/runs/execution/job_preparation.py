@@ -179,11 +179,16 @@ def _replayed(
 
 
 def _drawn(
-    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask]
+    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask], memory: EngineKind | None
 ) -> tuple[EngineKind, list[tuple[PreparedModel, Sequence[LoadedTask]]]]:
-    """Return the suite's kind of engine, and the models that it draws from, each with all tasks."""
-    kind = engine_kind(suite.config.engine, suite.folder)
-    check_engine(suite)
+    """Return the kind of engine, and the models that it draws from, each with all tasks.
+
+    Args:
+        memory: a model in memory, which is drawn from instead of the suite's engine.
+    """
+    kind = memory or engine_kind(suite.config.engine, suite.folder)
+    if memory is None:
+        check_engine(suite)
     check_users(suite, tasks)
     return kind, [(prepare_model(suite, name, tasks, kind), tasks) for name in chosen]
 
@@ -210,7 +215,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     if options.responses is not None:
         models = list(_replayed(suite, chosen, tasks, options, Path(options.responses)))
     else:
-        kind, models = _drawn(suite, chosen, tasks)
+        kind, models = _drawn(suite, chosen, tasks, options.memory)
     lengths = expected_lengths(options)
     folder = folder_of_command(suite, [model for model, _ in models], options, adaptive)
     stored = reused(options, chosen)

@@ -1,0 +1,236 @@
+"""Verifiers as functions: rewards of a training run, and spot checks in a notebook.
+
+The verdicts are those of a run. Answers are checked in worker processes that are started at the first call
+and kept until this process ends, so an answer that hangs or crashes a verifier costs one sample.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from genbench.errors import ConfigError, InputError
+from genbench.models.traces import Reasoning, resolve
+from genbench.runs.execution.scoring import verdict_of
+from genbench.tasks.kinds import JUDGE, KINDS, LIKELIHOOD
+from genbench.types import Answer, Case, Completion, SampleId, Verdict
+from genbench.verifiers.pool.pool import Opened, VerifierPool
+from genbench.verifiers.pool.process import VerifierSpec
+
+NO_TRACES = "none"
+"""The value of `reasoning` for texts without traces."""
+
+
+def verify(
+    kind: str,
+    answer: str,
+    reference: Any = None,
+    *,
+    reasoning: str | Mapping[str, str] = "think",
+    trace_opened: bool = False,
+    truncated: bool = False,
+    **options: Any,
+) -> Verdict:
+    """Return the verdict on one answer, as `genbench score` would give it. See `verify_all`."""
+    (found,) = verify_all(
+        kind,
+        [answer],
+        [reference],
+        reasoning=reasoning,
+        trace_opened=trace_opened,
+        truncated=[truncated],
+        **options,
+    )
+    return found
+
+
+def verify_all(
+    kind: str,
+    answers: Iterable[str],
+    references: Iterable[Any],
+    *,
+    reasoning: str | Mapping[str, str] = "think",
+    trace_opened: bool = False,
+    truncated: Iterable[bool] | None = None,
+    **options: Any,
+) -> list[Verdict]:
+    """Return the verdicts on answers, in their order.
+
+    The score of a verdict is in [0, 1]. It is None if the verifier could not work, for example because it
+    cannot read the reference; `detail["why"]` then says why. `verify_all` blocks until all are checked. In a
+    coroutine call it by `await asyncio.to_thread(...)`.
+
+    Args:
+        kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, or "package.module:Class".
+        answers: what the model wrote, with its traces.
+        references: one for each answer, in the form that the verifier takes.
+        reasoning: the format of the traces, as in a suite: a name, or {"open": …, "close": …}. "none": the
+            whole text is the answer.
+        trace_opened: the prompt ended inside a trace, so that a text without a close tag has no answer.
+        truncated: whether an answer was cut off by the limit of tokens, one for each.
+        options: options of the verifier, as below `verifier:` in a suite.
+
+    Raises:
+        ConfigError: no such kind, options that it does not have, or a verifier that cannot be loaded.
+        InputError: not as many references as answers, or an answer that is no text.
+    """
+    texts, wanted = list(answers), list(references)
+    cut = [False] * len(texts) if truncated is None else list(truncated)
+    if len(wanted) != len(texts) or len(cut) != len(texts):
+        raise InputError(
+            f"verify: {len(texts)} answers, {len(wanted)} references and {len(cut)} values of truncated; "
+            "wanted one of each for each answer"
+        )
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"verify: answer {place} is {text!r:.80}, wanted a text")
+    spec = VerifierSpec(_verifier(kind), options)
+    split = _splitter(reasoning, trace_opened)
+    given = [split(text, is_cut) for text, is_cut in zip(texts, cut, strict=True)]
+    return _workers().verdicts(kind, spec, given, wanted)
+
+
+def _verifier(kind: str) -> str:
+    """Return the name of a kind's verifier.
+
+    Raises:
+        ConfigError: the kind has none that works on an answer alone.
+    """
+    if kind == JUDGE:
+        raise ConfigError(
+            "verify: kind 'judge' asks a model, which a suite starts and pins; put the answers into a file "
+            "and give it to: genbench run SUITE --responses FILE"
+        )
+    if kind == LIKELIHOOD:
+        raise ConfigError("verify: kind 'likelihood' scores given texts, so there is no answer to verify")
+    return KINDS[kind].verifier if kind in KINDS else kind
+
+
+class _Splitter:
+    """Splits the trace from what a model wrote."""
+
+    def __init__(self, reasoning: Reasoning | None, trace_opened: bool) -> None:
+        self._reasoning, self._opened = reasoning, trace_opened
+
+    def __call__(self, text: str, is_cut: bool) -> Answer:
+        if self._reasoning is None:
+            return Answer(text, "absent", "", is_cut)
+        completion = Completion(
+            sample=SampleId("", "", 0),
+            turn=0,
+            seed=None,
+            prompt_digest=None,
+            text=text,
+            finish_reason="length" if is_cut else "stop",
+            prompt_tokens=None,
+            completion_tokens=None,
+            trace_tokens=None,
+            max_tokens=None,
+            attempt=0,
+            seconds=None,
+            trace_opened=self._opened,
+        )
+        return self._reasoning.split(completion)
+
+
+def _splitter(reasoning: str | Mapping[str, str], trace_opened: bool) -> _Splitter:
+    if reasoning == NO_TRACES:
+        return _Splitter(None, trace_opened)
+    if reasoning == "auto":
+        raise ConfigError(
+            "verify: reasoning 'auto' reads a model's chat template, and here is no model; name the format "
+            "(think, gpt-oss, …), give its tags {open: …, close: …}, or 'none'"
+        )
+    return _Splitter(Reasoning(resolve(reasoning), ()), trace_opened)
+
+
+class _Workers:
+    """A pool of verifier processes and the thread whose loop serves it, from the first call to the last."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._pool = VerifierPool(nice=0)
+        self._opened: dict[str, asyncio.Task[Opened]] = {}
+        self._thread = threading.Thread(target=self._loop.run_forever, name="genbench verify", daemon=True)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._pool.__aenter__(), self._loop).result()
+
+    def verdicts(
+        self, kind: str, spec: VerifierSpec, answers: Sequence[Answer], references: Sequence[Any]
+    ) -> list[Verdict]:
+        """Return the verdicts on answers. May be called by several threads at a time."""
+        work: Future[list[Verdict]] = asyncio.run_coroutine_threadsafe(
+            self._verdicts(kind, spec, answers, references), self._loop
+        )
+        try:
+            return work.result()
+        except BaseException:  # Ctrl-C too: nobody waits for the rest
+            work.cancel()
+            raise
+
+    async def _verdicts(
+        self, kind: str, spec: VerifierSpec, answers: Sequence[Answer], references: Sequence[Any]
+    ) -> list[Verdict]:
+        opened = await self._open(spec)
+        digest = spec.digest(opened.version)
+
+        async def verdict(place: int, answer: Answer, reference: Any) -> Verdict:
+            sample = SampleId(kind, str(place), 0)
+            finding = await self._pool.verify(spec, Case(sample, (answer,), reference))
+            return verdict_of(sample, (answer,), finding, digest)
+
+        work = [
+            asyncio.ensure_future(verdict(place, answer, reference))
+            for place, (answer, reference) in enumerate(zip(answers, references, strict=True))
+        ]
+        try:
+            return list(await asyncio.gather(*work))
+        finally:
+            for task in work:
+                task.cancel()
+
+    async def _open(self, spec: VerifierSpec) -> Opened:
+        """Load a verifier once. One that cannot be loaded is tried again at the next call."""
+        task = self._opened.get(spec.key)
+        if task is None:
+            task = self._opened[spec.key] = asyncio.ensure_future(self._pool.open(spec))
+        try:
+            return await asyncio.shield(task)
+        except BaseException:
+            if task.done():
+                self._opened.pop(spec.key, None)
+            raise
+
+    def close(self) -> None:
+        """End the processes and the thread."""
+        asyncio.run_coroutine_threadsafe(self._pool.__aexit__(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+_shared: dict[int, _Workers] = {}
+"""By process id: a forked process has neither the thread nor the sockets of its parent."""
+_lock = threading.Lock()
+
+
+def _workers() -> _Workers:
+    with _lock:
+        if os.getpid() not in _shared:
+            _shared.clear()
+            _shared[os.getpid()] = _Workers()
+        return _shared[os.getpid()]
+
+
+@atexit.register
+def close_verifiers() -> None:
+    """End the processes that `verify` has started. The next call starts new ones."""
+    with _lock:
+        workers = _shared.pop(os.getpid(), None)
+    if workers is not None:
+        workers.close()

@@ -1,0 +1,134 @@
+"""Models that a process has in memory: vLLM draws what `genbench run` draws, and all stay as they were."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import Place, texts
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+HEAD = """
+import asyncio, json, sys
+from pathlib import Path
+import genbench
+from genbench.suite.shipped import resolve
+
+CHECKPOINT = resolve("shipped:checkpoints/tiny-tuned", Path())
+TASKS = ["arithmetic", "choice"]
+
+
+def evaluate(model, run_dir, **more):
+    report = genbench.evaluate(
+        model, "suite.yaml", step=7, run_dir=run_dir, limit=10, tasks=TASKS, **more
+    )
+    return report.folders["step-7"]
+"""
+VLLM = (
+    HEAD
+    + """
+ENGINE = dict(
+    model=str(CHECKPOINT), dtype="float32", max_num_seqs=64, enforce_eager=True, enable_chunked_prefill=False,
+    distributed_executor_backend="uni",
+)
+
+
+def as_llm():
+    from vllm import LLM, SamplingParams
+
+    llm = LLM(**ENGINE)
+    evaluate(llm, "llm")
+    assert llm.generate(["1"], SamplingParams(max_tokens=2), use_tqdm=False)[0].outputs[0].token_ids
+
+
+def as_async_llm():
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    async def main():
+        llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**ENGINE))
+        try:
+            try:
+                evaluate(llm, "blocked")
+            except genbench.errors.ConfigError as error:
+                print(error)
+            await asyncio.to_thread(evaluate, llm, "async")
+        finally:
+            llm.shutdown()
+
+    asyncio.run(main())
+
+
+if __name__ == "__main__":
+    import genbench.errors
+
+    {"llm": as_llm, "async": as_async_llm}[sys.argv[1]]()
+"""
+)
+TRANSFORMERS = (
+    HEAD
+    + """
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+model = AutoModelForCausalLM.from_pretrained(CHECKPOINT, dtype=torch.float32)
+model.train()
+torch.manual_seed(5)
+before = torch.random.get_rng_state()
+first = evaluate(model, "one", batch=8)
+second = evaluate(model, "two", batch=8, tokenizer=AutoTokenizer.from_pretrained(CHECKPOINT))
+COLD = ["decoding.temperature=0", "tasks.arithmetic.k=1", "tasks.choice.k=1"]
+greedy = evaluate(model, "greedy", batch=8, overrides=COLD)
+assert model.training and torch.equal(before, torch.random.get_rng_state())
+"""
+)
+
+
+def script(place: Place, text: str, *arguments: str) -> str:
+    (place.path / "script.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "script.py", *arguments],
+        cwd=place.path,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def drawn(place: Place, folder: str) -> dict[tuple[str, str, int], str]:
+    return texts(place.path / folder / "step-7")
+
+
+@pytest.mark.parametrize("kind", ["llm", "async"])
+def test_an_engine_of_vllm_in_memory_draws_the_texts_of_a_run(reference: Place, kind: str) -> None:
+    said = script(reference, VLLM, kind)
+    found, whole = drawn(reference, kind), texts(reference.path / "whole" / "tuned")
+    assert len(found) == 10 * 6
+    assert found.items() <= whole.items()
+    assert kind == "llm" or "await asyncio.to_thread(genbench.evaluate" in said
+
+
+def test_a_model_of_transformers_repeats_itself_and_stays_as_it_was(reference: Place) -> None:
+    script(reference, TRANSFORMERS)
+    one = drawn(reference, "one")
+    assert len(one) == 10 * 6 and one == drawn(reference, "two")
+    assert len(set(one.values())) > len({key[:2] for key in one})  # samples of a problem differ
+    cold = [
+        f"--set={line}" for line in ("decoding.temperature=0", "tasks.arithmetic.k=1", "tasks.choice.k=1")
+    ]
+    done = reference.run("run", "suite.yaml", "--run-dir", "cold", "--limit", "10", *cold)
+    assert done.returncode == 0, done.stderr
+    greedy, wanted = drawn(reference, "greedy"), texts(reference.path / "cold" / "tuned")
+    same = sum(wanted[key] == text for key, text in greedy.items())
+    assert same >= 0.9 * len(greedy) == 18  # rounding differs between the two libraries
+    manifest = json.loads((reference.path / "one/step-7/manifest.json").read_text())
+    assert manifest["terms"]["engine"]["options"] == {"seeds": "batch"}

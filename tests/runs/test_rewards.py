@@ -1,0 +1,135 @@
+"""Verifiers as functions: the same verdicts as in a run, in processes that survive bad answers."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import genbench
+from genbench.errors import ConfigError, InputError
+from genbench.runs.rewards import close_verifiers
+from genbench.store.folder import RunFolder
+
+from ..ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun
+
+PLUG_INS = Path(__file__).parents[1] / "verifiers" / "pool"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ended() -> Iterator[None]:
+    """Processes of this module end with it, so that no other test counts them."""
+    yield
+    close_verifiers()
+
+
+def test_one_answer_is_verified_as_in_a_run() -> None:
+    right = genbench.verify("math", "<think>3?</think>So it is \\boxed{\\frac{1}{2}}.", "0.5")
+    assert (right.score, right.status, right.trace_status) == (1.0, "correct", "closed")
+    wrong = genbench.verify("math", "\\boxed{3}", "2")
+    assert (wrong.score, wrong.status, wrong.extracted) == (0.0, "wrong", "3")
+
+
+def test_verdicts_are_those_of_a_stored_run(make_run: MakeRun) -> None:
+    texts = [RIGHT, WRONG, SILENT, OPEN]
+    folder = RunFolder(make_run("m", lambda _: texts))
+    stored = {(v.sample.problem_id, v.sample.sample_index): v for v in folder.verdicts("sums")}
+    found = genbench.verify_all("math", texts * 12, ["2"] * 48)
+    assert len(stored) == len(found) == 48
+    for place, verdict in enumerate(found):
+        then = stored[f"p{place // 4:02}", place % 4]
+        assert (verdict.score, verdict.status, verdict.extracted, verdict.verifier) == (
+            then.score,
+            then.status,
+            then.extracted,
+            then.verifier,
+        )
+
+
+def test_each_kind_takes_its_own_reference() -> None:
+    cases: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
+        ("choice", "I take it that B is right.\nAnswer: B", {"letter": "B", "options": ["one", "two"]}, {}),
+        ("exact", "Paris", "Paris", {}),
+        ("ifeval", "no comma here", [{"id": "punctuation:no_comma"}], {}),
+        (
+            "code",
+            "```python\ndef add(a, b):\n    return a + b\n```",
+            {"fn_name": "add", "tests": [{"input": "1\n2", "output": "3"}]},
+            {},
+        ),
+    )
+    wrong = [
+        kind
+        for kind, answer, reference, more in cases
+        if genbench.verify(kind, answer, reference, **more).score != 1
+    ]
+    assert wrong == []
+
+
+def test_a_trace_that_the_prompt_opened_and_nobody_closed_has_no_answer() -> None:
+    text = "So 1+1 is \\boxed{2}"
+    assert genbench.verify("math", text, "2", trace_opened=True).status == "unclosed_trace"
+    assert genbench.verify("math", text, "2").score == 1.0
+    assert genbench.verify("math", f"[THINK]{RIGHT}[/THINK]none", "2", reasoning="mistral").score == 0.0
+    assert genbench.verify("math", f"<think>{RIGHT}</think>", "2", reasoning="none").score == 1.0
+    assert genbench.verify("math", "and so on", "2", truncated=True).status == "truncated"
+
+
+@pytest.mark.slow
+def test_an_answer_that_crashes_or_hangs_its_verifier_costs_one_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    close_verifiers()
+    monkeypatch.setenv("PYTHONPATH", str(PLUG_INS))
+    texts = ["say a", "crash", "hang", "raise", "say b"]
+    found = genbench.verify_all("plugin_verifier:PlugIn", texts, [None] * 5, time_limit_s=0.5)
+    assert [v.status for v in found] == ["wrong", "runtime_error", "timeout", "verifier_error", "wrong"]
+    assert [v.score for v in found] == [0.0, 0.0, 0.0, None, 0.0]
+    close_verifiers()
+
+
+def test_a_reference_that_cannot_be_read_gives_no_score_and_says_why() -> None:
+    good, bad = genbench.verify_all(
+        "choice", ["Answer: A"] * 2, [{"letter": "A", "options": ["x", "y"]}, "A"]
+    )
+    assert good.score == 1.0
+    assert bad.score is None and "choice reference" in bad.detail["why"]
+
+
+def test_calls_from_coroutines_threads_and_forked_processes_work() -> None:
+    async def many() -> list[float | None]:
+        calls = (asyncio.to_thread(genbench.verify, "math", RIGHT, "2") for _ in range(4))
+        return [verdict.score for verdict in await asyncio.gather(*calls)]
+
+    assert asyncio.run(many()) == [1.0] * 4
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(_score, (RIGHT,)).get(60) == 1.0
+
+
+def _score(text: str) -> float | None:
+    score = genbench.verify("math", text, "2").score
+    close_verifiers()
+    return score
+
+
+def test_wrong_calls_say_what_is_wanted() -> None:
+    cases: dict[str, Callable[[], object]] = {
+        "3 answers, 1 references": lambda: genbench.verify_all("math", ["a"] * 3, ["b"]),
+        "answer 0 is ['a'], wanted a text": lambda: genbench.verify_all("math", [["a"]], ["b"]),  # type: ignore[list-item]
+        "unknown verifier 'maths'": lambda: genbench.verify("maths", "a", "b"),
+        "'judge' asks a model": lambda: genbench.verify("judge", "a", "b"),
+        "no answer to verify": lambda: genbench.verify("likelihood", "a", "b"),
+        "name the format": lambda: genbench.verify("math", "a", "b", reasoning="auto"),
+        "unknown reasoning format 'thinks'": lambda: genbench.verify("math", "a", "b", reasoning="thinks"),
+        "tolerances": lambda: genbench.verify("math", "a", "b", tolerances=2),
+    }
+    said = {}
+    for wanted, call in cases.items():
+        with pytest.raises((ConfigError, InputError)) as caught:
+            call()
+        said[wanted] = str(caught.value)
+    assert {wanted: text for wanted, text in said.items() if wanted not in text} == {}
