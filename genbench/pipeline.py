@@ -83,8 +83,8 @@ def evaluate(
     """Draw from a model that is in memory already, and verify, as `run` does. The model stays as it was.
 
     The weights have no digest, so the run's identity is what is declared here. Called again with the same
-    step and track, it continues the run that it finds. Without a step every call is a run of its own. Such a run
-    can be no base of a gate.
+    step and track, it continues the run that it finds. Without a step every call is a run of its own. Such a
+    run can be no base of a gate.
 
     Args:
         model: an AsyncLLM or LLM of vLLM, a model of Transformers, or an async function of a request

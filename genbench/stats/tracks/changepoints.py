@@ -208,7 +208,7 @@ def pooled_tests(tests: Sequence[SplitTests], least: float = 0.0) -> SplitTests:
     return split_tests(mean, np.where(known, error, np.nan), joined, thousand, least=least)
 
 
-def night_variances(steps: Floats, variances: Floats) -> Floats:
+def night_variances(steps: Floats, variances: Floats, since: int = 0) -> Floats:
     """Return what nights vary by themselves, beyond their samples, as far as it is known at each night.
 
     What moves all problems of a night together is in no test over problems: another seed of the training, a
@@ -218,16 +218,18 @@ def night_variances(steps: Floats, variances: Floats) -> Floats:
     Args:
         steps: differences between the means of successive nights, (nights - 1,), NaN if there is none.
         variances: their variances over the problems, (nights - 1,).
+        since: the first night that is asked for.
 
     Returns:
-        The variance of one night's mean, (nights,), as a square of a fraction of 1. It is 0 if the problems
-        explain all. It has a prior of PRIOR_NIGHTS nights without noise, and no later night is in it.
+        The variance of one night's mean, (nights - since,), as a square of a fraction of 1. It is 0 if the
+        problems explain all. It has a prior of PRIOR_NIGHTS nights without noise, and no later night is in it.
     """
     front = np.full(NOISE_NIGHTS, np.nan)
     lacking = np.isnan(steps) | np.isnan(variances)
     squares = np.concatenate([front, np.where(lacking, np.nan, steps**2)])
     errors = np.concatenate([front, np.where(lacking, np.nan, variances)])
-    return _excess(sliding_window_view(squares, NOISE_NIGHTS), sliding_window_view(errors, NOISE_NIGHTS))
+    windows = (sliding_window_view(own, NOISE_NIGHTS)[since:] for own in (squares, errors))
+    return _excess(*windows)
 
 
 def _excess(squares: Floats, errors: Floats) -> Floats:
