@@ -222,7 +222,8 @@ def night_variances(steps: Floats, variances: Floats, since: int = 0) -> Floats:
 
     Returns:
         The variance of one night's mean, (nights - since,), as a square of a fraction of 1. It is 0 if the
-        problems explain all. It has a prior of PRIOR_NIGHTS nights without noise, and no later night is in it.
+        problems explain all. It has a prior of PRIOR_NIGHTS nights without noise, and no later night is in
+        it.
     """
     front = np.full(NOISE_NIGHTS, np.nan)
     lacking = np.isnan(steps) | np.isnan(variances)
