@@ -80,10 +80,11 @@ model = AutoModelForCausalLM.from_pretrained(CHECKPOINT, dtype=torch.float32)
 model.train()
 torch.manual_seed(5)
 before = torch.random.get_rng_state()
-first = evaluate(model, "one", batch=8)
-second = evaluate(model, "two", batch=8, tokenizer=AutoTokenizer.from_pretrained(CHECKPOINT))
+HOT = ["decoding.temperature=2", "decoding.top_p=1"]
+evaluate(model, "one", batch=8, overrides=HOT)
+evaluate(model, "two", batch=8, overrides=HOT, tokenizer=AutoTokenizer.from_pretrained(CHECKPOINT))
 COLD = ["decoding.temperature=0", "tasks.arithmetic.k=1", "tasks.choice.k=1"]
-greedy = evaluate(model, "greedy", batch=8, overrides=COLD)
+evaluate(model, "greedy", batch=8, overrides=COLD)
 assert model.training and torch.equal(before, torch.random.get_rng_state())
 """
 )
