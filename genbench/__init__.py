@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from genbench.analysis.comparison.compare import compare
+    from genbench.analysis.curves import curves
     from genbench.analysis.estimate import estimate
     from genbench.analysis.noise import noise
     from genbench.analysis.rank import rank
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from genbench.exchange.import_log import ImportChoice, import_scores
     from genbench.pipeline import RunOptions, RunReport, evaluate, latest_results, merge, prompts, run, score
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
+    from genbench.reports.notebook import frame, plot
     from genbench.reports.write import report, report_text
     from genbench.runs.contamination import contamination
     from genbench.runs.doctor import doctor
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from genbench.runs.stored.status import status
     from genbench.runs.training_overlap import overlap
     from genbench.tasks.catalogue import starter_suite, task_infos
+    from genbench.trend.compose import track
 
     __version__: str
 
@@ -64,6 +67,10 @@ _PUBLIC = {
     "SampleFilter": "reports.browse",
     "task_infos": "tasks.catalogue",
     "starter_suite": "tasks.catalogue",
+    "frame": "reports.notebook",
+    "plot": "reports.notebook",
+    "curves": "analysis.curves",
+    "track": "trend.compose",
 }
 """Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
 
@@ -79,16 +86,19 @@ __all__ = [
     "close_verifiers",
     "compare",
     "contamination",
+    "curves",
     "doctor",
     "estimate",
     "evaluate",
     "export",
+    "frame",
     "import_scores",
     "latest_results",
     "merge",
     "mirror",
     "noise",
     "overlap",
+    "plot",
     "power",
     "prompts",
     "rank",
@@ -101,6 +111,7 @@ __all__ = [
     "status",
     "task_infos",
     "task_rows",
+    "track",
     "verify",
     "verify_all",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -59,6 +60,18 @@ class JsonRecord(BaseModel):
             return cls.model_validate(record)
         except ValidationError as error:
             raise InputError(f"{where}: {_first(error)}; written by another version of genbench") from error
+
+
+class ShownRecord(JsonRecord):
+    """A record that a notebook shows by itself, drawn by genbench.reports.notebook."""
+
+    def _repr_html_(self) -> str:
+        found: str = import_module("genbench.reports.notebook").html(self)
+        return found
+
+    def plot(self, task: str | None = None) -> Any:
+        """Return the record's picture. See `genbench.plot`."""
+        return import_module("genbench.reports.notebook").plot(self, task)
 
 
 def _first(error: ValidationError) -> str:

@@ -14,7 +14,7 @@ from pydantic import Field
 from genbench.analysis.records import Interval
 from genbench.analysis.results.record import Results, TaskResults, read_results
 from genbench.errors import InputError, nearest
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.stats.likelihood import MEASURES
 from genbench.stats.tracks.curves import monotonicity, order_agreement, signal_to_noise, step_noise
 from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
@@ -82,7 +82,7 @@ class Ranks(JsonRecord):
     points: tuple[RankPoint, ...] = Field(description="agreement by step")
 
 
-class Curves(JsonRecord):
+class Curves(ShownRecord):
     """Curves of all tasks, those that tell checkpoints apart best first."""
 
     format: Literal[1] = Field(description="version of this record")

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
 
 from genbench.analysis.records import Interval
-from genbench.ledger.database import Ledger
+from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
 from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
@@ -308,6 +309,24 @@ def trend(ledger: Ledger, track: str, *, since: str | None = None, points: int =
     """
     whole = detect_changes(ledger, track)
     return compose(_with_series(ledger, whole, points), since=since, points=points)
+
+
+def track(
+    name: str, ledger: str | Path | None = None, *, since: str | None = None, points: int = SHOWN
+) -> Trend:
+    """Return what a track of a ledger shows, as `genbench trend` does.
+
+    Args:
+        ledger: a file, or the address of a PostgreSQL database. None: GENBENCH_LEDGER, or this folder's.
+        since: the first night or step that the sentence speaks of. None: the last Friday, or the checkpoint
+            before the newest.
+        points: the newest so many runs of each task.
+
+    Raises:
+        InputError: there is no such ledger or track, or `since` is no night.
+    """
+    with open_ledger(ledger, create=False) as opened:
+        return trend(opened, name, since=since, points=points)
 
 
 def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:

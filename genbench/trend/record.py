@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.analysis.records import Interval
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.ledger.notes import AnnotationKind
 from genbench.stats.tracks.sequential_detection import ChangeState, Direction
 from genbench.suite.track import TrackKind
@@ -146,7 +146,7 @@ class TrendNote(JsonRecord):
     by: str = Field(description="its author")
 
 
-class Trend(JsonRecord):
+class Trend(ShownRecord):
     """What a track of runs shows."""
 
     format: Literal[1] = Field(description="version of this record")

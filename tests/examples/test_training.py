@@ -1,4 +1,4 @@
-"""The code of the pages for trainers runs: in a real trainer of TRL, and else as the documentation calls it."""
+"""The code of the pages for trainers runs: in a real trainer of TRL, else as its documentation calls it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.engines.checkpoint import is_declared, no_gate_base
 from genbench.errors import InputError
-from genbench.json_record import DifferenceInterval, JsonRecord, Share, SignedShare
+from genbench.json_record import DifferenceInterval, JsonRecord, Share, ShownRecord, SignedShare
 from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
 from genbench.stats.comparison.paired import Paired
 
@@ -70,7 +70,7 @@ class SuiteVerdict(JsonRecord):
     verdict: GateVerdict = Field(description="the gate's decision")
 
 
-class Comparison(JsonRecord):
+class Comparison(ShownRecord):
     """Two sides compared, task by task and as a suite."""
 
     format: Literal[1] = Field(description="version of this record")

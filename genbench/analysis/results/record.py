@@ -14,7 +14,7 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.results.means import GroupRecord, MacroRecord
 from genbench.errors import InputError, RunFolderError
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.protocols import PublishedScore
 from genbench.stats.estimates import EstimateRecord
 from genbench.store.folder import RunFolder
@@ -111,7 +111,7 @@ class TotalsRecord(JsonRecord):
     currency: str | None = Field(default=None, description="currency of the suite's price")
 
 
-class Results(JsonRecord):
+class Results(ShownRecord):
     """results.json: the scores of one run."""
 
     format: int = Field(description="version of the run folder's format")

@@ -35,7 +35,7 @@ def run_table(
         brief: leave out lines on tasks that only add to the table, such as further metrics.
         width: columns of the terminal. In a narrow one the counts of statuses are under each row.
     """
-    rows = [row for model, result in results.items() for row in _rows(model, result)]
+    rows = [row for model, result in results.items() for row in score_rows(model, result)]
     parts = [SCORES.text(rows, width=width), _legend(results)]
     parts += _urgent(results)
     for result in results.values():
@@ -55,7 +55,7 @@ def _urgent(results: Mapping[str, Results]) -> list[str]:
     return ["", "Needs attention:", *(f"  {alarm}" for alarm in found[:_SHOWN_ALARMS]), *left_out]
 
 
-def _rows(model: str, result: Results) -> Iterator[ScoreRow]:
+def score_rows(model: str, result: Results) -> Iterator[ScoreRow]:
     """Yield the rows of a model: its groups where their first task is, and its other tasks."""
     grouped = {task: name for name, group in result.groups.items() for task in group.tasks}
     for name, task in result.tasks.items():

@@ -130,7 +130,7 @@ class NightTests:
                 own = oldest + missing
                 tests = self._over_problems(own, own + 1, own + 2)
                 steps[:, missing] = tests.differences, tests.errors**2
-            self._own[first - 1 : last] = night_variances(*steps, since=first - 1 - oldest)
+            self._own[first - 1 : last] = night_variances(steps[0], steps[1], first - 1 - oldest)
         return self._own[ends - 1]
 
     def _over_problems(self, lows: Ints, splits: Ints, ends: Ints) -> SplitTests:

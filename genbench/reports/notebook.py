@@ -1,0 +1,234 @@
+"""Results in a notebook: records as tables, the pictures of the pages, and samples as a data frame."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+from markupsafe import Markup, escape
+
+from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.curves import Curve, Curves
+from genbench.analysis.results.record import Results, read_results
+from genbench.analysis.samples import task_samples
+from genbench.errors import InputError, nearest
+from genbench.exchange.parquet import SCHEMA, sample_row
+from genbench.json_record import JsonRecord
+from genbench.reports.explanations import headline
+from genbench.reports.page import plots
+from genbench.reports.page.templates import page_environment, template_source
+from genbench.reports.result_tables import CHANGES, SCORES, change_rows
+from genbench.reports.terminal.compare import compare_brief
+from genbench.reports.terminal.run import score_rows
+from genbench.reports.trend.page import trend_chart
+from genbench.reports.trend.steps import curves_chart
+from genbench.store.folder import RunFolder
+from genbench.store.stored_run import StoredRun
+from genbench.trend.record import Trend
+
+Library = Literal["arrow", "pandas", "polars"]
+_ROWS = 16_384
+
+
+def frame(run: str | Path, tasks: Sequence[str] = (), library: Library | None = None) -> Any:
+    """Return the samples of a stored run as a table, one row each. The columns are those of samples.parquet.
+
+    Args:
+        run: the run folder.
+        tasks: only these. None means all.
+        library: arrow, pandas or polars. None: polars if this process has imported it and not pandas, else
+            pandas if it is installed, else polars, else Arrow.
+
+    Raises:
+        InputError: no such task or library, or one that is not installed.
+        RunFolderError: no run folder, or a damaged line.
+    """
+    chosen = library or _installed()
+    if chosen not in ("arrow", "pandas", "polars"):
+        raise InputError(f"frame: no library '{chosen}'{nearest(chosen, ('arrow', 'pandas', 'polars'))}")
+    if chosen != "arrow" and find_spec(chosen) is None:
+        raise InputError(f"frame: {chosen} is not installed; install it, or write library='arrow'")
+    stored = StoredRun(Path(run))
+    names = list(stored.manifest.tasks)
+    for name in tasks:
+        if name not in names:
+            raise InputError(f"{run}: no task '{name}'{nearest(name, names)}")
+    batches = list(_batches(stored, tasks or names))
+    table = pa.Table.from_batches(batches, schema=SCHEMA)
+    if chosen == "arrow":
+        return table
+    return table.to_pandas() if chosen == "pandas" else import_module("polars").from_arrow(table)
+
+
+def _installed() -> Library:
+    if "polars" in sys.modules and "pandas" not in sys.modules:
+        return "polars"
+    if find_spec("pandas") is not None:
+        return "pandas"
+    return "polars" if find_spec("polars") is not None else "arrow"
+
+
+def _batches(stored: StoredRun, tasks: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    rows: list[dict[str, Any]] = []
+    for task in tasks:
+        for sample in task_samples(stored, task):
+            rows.append(sample_row(stored.manifest.model.name, sample))
+            if len(rows) == _ROWS:
+                yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+                rows = []
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def html(record: JsonRecord) -> str:
+    """Return a record as HTML for a notebook.
+
+    Raises:
+        InputError: it is no record of results, a comparison, a track or curves.
+    """
+    if isinstance(record, Results):
+        rows = list(score_rows(record.model, record))
+        failed = Markup("").join(Markup("<p><b>{}</b></p>").format(line) for line in record.failed)
+        return _table(SCORES.html_head(), SCORES.html_rows(rows)) + failed
+    if isinstance(record, Comparison):
+        found = change_rows(record.tasks, record.tasks)
+        about = Markup("<p><b>{}</b><br>{} → {}</p>").format(
+            headline(record), str(record.base.path), str(record.tuned.path)
+        )
+        text = Markup("<details><summary>all lines</summary><pre>{}</pre></details>").format(
+            compare_brief(record)
+        )
+        return about + _table(CHANGES.html_head(), CHANGES.html_rows(found)) + text
+    if isinstance(record, Trend):
+        return Markup("<p><b>{}</b></p>").format(record.sentence) + _pictures(record)
+    if isinstance(record, Curves):
+        return _pictures(record)
+    raise _no_record(record)
+
+
+def _table(head: Markup, rows: Markup) -> Markup:
+    return Markup('<table class="genbench">{}<tbody>{}</tbody></table>').format(head, rows)
+
+
+_SHOWN = 6
+
+
+def _pictures(record: Trend | Curves) -> Markup:
+    """Return the first pictures of a track or of curves, and how many were left out."""
+    names = _names(record)
+    shown = [plot(record, name) for name in names[:_SHOWN]]
+    left = len(names) - len(shown)
+    more = Markup("<p>… and {} more: plot(record, NAME)</p>").format(left) if left > 0 else Markup("")
+    return Markup("").join(Markup(picture._repr_html_()) for picture in shown) + more
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a page by itself. A notebook shows it."""
+
+    svg: str
+
+    def _repr_html_(self) -> str:
+        # As an image its styles cannot meet those of the notebook.
+        data = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="" style="max-width: 44rem; width: 100%" src="data:image/svg+xml;base64,{data}">'
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture as an SVG file, and return its path."""
+        place = Path(path)
+        place.write_text(self.svg, encoding="utf-8")
+        return place
+
+
+def plot(record: JsonRecord, task: str | None = None) -> Picture:
+    """Return the picture of a comparison, of a task of a track, or of a task's curves.
+
+    Args:
+        record: what `compare`, `track` or `curves` returned.
+        task: the task of a track, or "TASK MEASURE" of curves. None: the first one.
+
+    Raises:
+        InputError: there is no such task, or nothing to draw.
+    """
+    if isinstance(record, Comparison):
+        return _picture(Markup(_forest(record)))
+    if not isinstance(record, Trend | Curves):
+        raise _no_record(record)
+    names = _names(record)
+    if task is not None and task not in names:
+        raise InputError(f"plot: no '{task}'{nearest(task, names)}")
+    if not names:
+        raise InputError("plot: nothing to draw")
+    name = task or names[0]
+    if isinstance(record, Trend):
+        item = next(item for item in record.tasks if item.task == name)
+        changes = [change for change in record.changes if change.task == name]
+        return _picture(trend_chart(name, item.points, changes), "trend.css")
+    own = [curve for curve in record.curves if _title(curve) == name]
+    places = {series: place for place, series in enumerate(dict.fromkeys(c.series for c in record.curves))}
+    return _picture(curves_chart(name, own, places), "curves.css")
+
+
+def _names(record: Trend | Curves) -> list[str]:
+    if isinstance(record, Trend):
+        return [item.task for item in record.tasks if any(value is not None for value in item.points.value)]
+    return list(dict.fromkeys(_title(curve) for curve in record.curves))
+
+
+def _title(curve: Curve) -> str:
+    return f"{curve.task} {curve.measure}"
+
+
+def _forest(record: Comparison) -> str:
+    """Return the plot of both sides' scores. Sides without results.json have no intervals."""
+    marks = []
+    chance: dict[str, float] = {}
+    for number, side in enumerate((record.base, record.tuned)):
+        stored = _results(side.path)
+        for name, task in record.tasks.items():
+            own = None if stored is None else stored.tasks.get(name)
+            value = task.base if number == 0 else task.tuned
+            if own is not None and own.value is not None:
+                low, high = own.ci or (own.value, own.value)
+                marks.append(plots.Mark(name, number, 100 * own.value, 100 * low, 100 * high))
+                chance |= {name: 100 * own.chance} if own.chance else {}
+            elif value is not None:
+                marks.append(plots.Mark(name, number, 100 * value, 100 * value, 100 * value))
+    own = (record.base.name, record.tuned.name)
+    names = ["base", "tuned"] if own[0] == own[1] else list(own)
+    return plots.forest("forest", list(record.tasks), names, marks, chance=chance)
+
+
+def _results(path: str) -> Results | None:
+    return read_results(RunFolder(Path(path))) if Path(path).is_dir() else None
+
+
+def _picture(found: Markup, *styles: str) -> Picture:
+    """Return an element of a page as a file of its own, with the styles of the page in it."""
+    environment = page_environment()
+    css = "".join(template_source(environment, name) for name in ("report.css", *styles))
+    names = ' xmlns="http://www.w3.org/2000/svg"'
+    if "xmlns:xlink" not in found and "xlink:" in found:
+        names += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+    box = re.search(r'viewBox="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)"', found)
+    size = f' width="{box[3]}" height="{box[4]}"' if box else ""
+    return Picture(
+        re.sub(r"^<svg", f"<svg{names}{size}", f"{found}", count=1).replace(
+            ">", f"><style>{escape(css)}</style>", 1
+        )
+    )
+
+
+def _no_record(record: object) -> InputError:
+    return InputError(
+        f"{type(record).__name__} has no picture; wanted what genbench.compare, genbench.track or "
+        "genbench.curves returns"
+    )
