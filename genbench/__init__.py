@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from genbench.analysis.rank import rank
     from genbench.exchange.export import export
     from genbench.exchange.import_log import ImportChoice, import_scores
-    from genbench.pipeline import RunOptions, RunReport, evaluate, latest_results, merge, prompts, run, score
+    from genbench.pipeline import (
+        RunOptions,
+        RunReport,
+        evaluate,
+        import_logs,
+        latest_results,
+        merge,
+        prompts,
+        run,
+        score,
+    )
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.notebook import frame, plot
     from genbench.reports.write import report, report_text
@@ -37,6 +47,7 @@ _PUBLIC = {
     "RunReport": "pipeline",
     "run": "pipeline",
     "evaluate": "pipeline",
+    "import_logs": "pipeline",
     "score": "pipeline",
     "prompts": "pipeline",
     "latest_results": "pipeline",
@@ -92,6 +103,7 @@ __all__ = [
     "evaluate",
     "export",
     "frame",
+    "import_logs",
     "import_scores",
     "latest_results",
     "merge",

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
+from genbench.exchange.import_log import ImportChoice
+from genbench.exchange.import_runs import (
+    ImportedLogs,
+    ImportedRun,
+    LoggedRun,
+    find_logs,
+    imported_run,
+    write_suite,
+)
 from genbench.runs.command import run_models
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.inputs import open_suite
@@ -25,7 +34,17 @@ from genbench.store.folder import RunFolder
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 
-__all__ = ["RunOptions", "RunReport", "evaluate", "latest_results", "merge", "prompts", "run", "score"]
+__all__ = [
+    "RunOptions",
+    "RunReport",
+    "evaluate",
+    "import_logs",
+    "latest_results",
+    "merge",
+    "prompts",
+    "run",
+    "score",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +154,62 @@ def evaluate(
                 command=f"genbench.evaluate(…, {str(suite)!r}, step={step}, track={track!r})",
             )
         )
+
+
+def import_logs(
+    sources: Sequence[str | Path],
+    into: str | Path = "runs/imported",
+    choice: ImportChoice | None = None,
+    *,
+    track: str | None = None,
+    ledger: str | Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> ImportedLogs:
+    """Make runs of folders of logs of other tools. Runs that are there already stay as they are.
+
+    Args:
+        sources: files, folders and patterns.
+        into: the folder in which each run has a folder of its own, with its suite and responses.
+        choice: the metric and filter where a log has several. None means the first one of each log.
+        track: a track of the ledger. Each run is added to it, at the day of its logs.
+        ledger: the ledger. None: the one of `genbench ledger`.
+        say: called with a line for what was chosen or changed.
+
+    Raises:
+        InputError: a source does not exist, nothing below them is a log, or the ledger cannot be opened.
+    """
+    found = find_logs([str(source) for source in sources], choice or ImportChoice(), say)
+    made = [_import_run(item, Path(into), track, say) for item in found.runs]
+    if track is not None and made:
+        from genbench.ledger.database import open_ledger  # noqa: PLC0415  only with a track
+        from genbench.ledger.ingest import add  # noqa: PLC0415
+
+        with open_ledger(ledger) as opened:
+            for outcome in add(opened, [Path(item.folder) for item in made]):
+                if outcome.outcome == "refused":
+                    say(f"{outcome.path}: not added to the ledger: {outcome.detail}")
+    return ImportedLogs(format=1, runs=tuple(made), track=track, left_out=found.left_out, others=found.others)
+
+
+def _import_run(item: LoggedRun, into: Path, track: str | None, say: Callable[[str], None]) -> ImportedRun:
+    place = into / item.folder
+    earlier = [path.parent for path in place.glob("*/results.json")]
+    if earlier:
+        return imported_run(item, earlier[0], is_new=False)
+    write_suite(item, place, say)
+    report = run(
+        RunOptions(
+            suite=place / "suite.yaml",
+            responses=place / "responses.jsonl",
+            run_dir=place,
+            track=track,
+            night_of=None if track is None else str(item.night),
+            quiet=True,
+            command=f"genbench import log ({item.tool})",
+        )
+    )
+    (folder,) = report.folders.values()
+    return imported_run(item, folder, is_new=True)
 
 
 def _write_report(

@@ -55,6 +55,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "function_calls": "genbench.verifiers.tools.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.foreign.filtered_match:FilteredMatchVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
+            "logged": "genbench.verifiers.foreign.logged:LoggedVerifier",
             "foreign_score": "genbench.verifiers.foreign.foreign_score:ForeignScoreVerifier",
             "tool_loop": "genbench.verifiers.tools.conversations:ToolLoopVerifier",
             "user_loop": "genbench.verifiers.tools.conversations:UserLoopVerifier",

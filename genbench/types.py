@@ -224,6 +224,8 @@ class Completion:
     """The scores of given texts, if nothing was drawn."""
     final: bool = False
     """The conversation ended here, before the problem's last turn. Only problems that end early have it."""
+    logged: Mapping[str, Any] | None = None
+    """What another tool found, from whose log the response is: `score`, `answer`, `why`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,8 @@ class Answer:
     """The completion was cut off by max_tokens or by a content filter."""
     choices: tuple[ChoiceScore, ...] = ()
     """The scores of given texts, if nothing was drawn."""
+    logged: Mapping[str, Any] | None = None
+    """What another tool found, see `Completion.logged`. Only the verifier `logged` reads it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import typer
 
 import genbench
 from genbench.cli.app import app, command_group, examples
-from genbench.cli.options import DataOption, JsonOption, RunArgument
+from genbench.cli.options import DataOption, JsonOption, LedgerOption, RunArgument
 from genbench.cli.output import print_record, say_written
 from genbench.errors import InputError
 
@@ -155,34 +155,71 @@ def export(
 @import_app.command(
     "log",
     epilog=examples(
-        "genbench import log samples_gsm8k_2026-01-01T00-00-00.jsonl --filter strict-match -o g.jsonl",
-        "genbench import log details_aime25.parquet --task aime25 -o a.jsonl",
+        "genbench import log old_results --track nightly",
+        "genbench import log 'results/**/samples_gsm8k*.jsonl' --filter strict-match -o runs/old",
         "genbench import log logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
+        "genbench import log details_aime25.parquet --task aime25 -o a.jsonl",
     ),
 )
 def import_log(
-    source: Annotated[
-        Path, typer.Argument(help="Samples of lm-eval, lighteval, Inspect, every_eval_ever, or our Parquet.")
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Logs of lm-eval, lighteval, Inspect, evalscope, OpenCompass, HELM or every_eval_ever, or "
+            "our Parquet: files, folders, quoted patterns.",
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The score file to write.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The folder in which runs are made. Or FILE.jsonl, a score file of one log.",
+        ),
+    ] = Path("runs/imported"),
     task: Annotated[
         str | None, typer.Option(help="The task's name. Default: taken from the file's name.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="Which metric to read, if there are several.")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Which metric to read, if there are several. Default for runs: the first."),
+    ] = None,
     filter_: Annotated[
         str | None, typer.Option("--filter", help="Which of lm-eval's filters to read.")
     ] = None,
+    track: Annotated[
+        str | None,
+        typer.Option(help="Add the runs to this track of the ledger, each at the day of its logs."),
+    ] = None,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Read another tool's samples as a score file.
+    """Make runs of other tools' logs, or a score file of one.
 
-    The score file can then be given to `genbench estimate` and `genbench compare`. A score below 0 counts as
-    0. Of epochs that were drawn with one seed the first is kept.
+    One run has what one tool logged for one model on one day: prompts, texts and scores, as far as they are
+    there. show, report, compare, ledger add, trend and push work on it. The scores are the tool's. To verify
+    the texts anew: genbench score RUN --suite SUITE. What was imported before is not imported again.
+
+    A score below 0 counts as 0. Of epochs that were drawn with one seed the first is kept. Exit code 1: a log
+    could not be read.
     """
     from genbench.exchange.import_log import ImportChoice, import_scores
+    from genbench.reports.terminal.tasks import imported_logs_text
 
     choice = ImportChoice(task, metric, filter_)
-    lines = import_scores(source, output, choice, say=lambda line: typer.echo(line, err=True))
-    say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+    if output.suffix == ".jsonl":
+        if len(sources) != 1 or track is not None:
+            raise InputError(f"--output {output}: a score file is made of one log, and goes into no track")
+        lines = import_scores(sources[0], output, choice, say=lambda line: typer.echo(line, err=True))
+        say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+        return
+    record = genbench.import_logs(
+        sources, output, choice, track=track, ledger=ledger, say=lambda line: typer.echo(line, err=True)
+    )
+    print_record(record, imported_logs_text, as_json)
+    if record.left_out:
+        raise typer.Exit(1)
 
 
 @app.command(

@@ -1,6 +1,7 @@
-"""Import of samples of other tools as a score file.
+"""Logs of other tools: their samples with scores, prompts and texts, and the score file that is made of them.
 
-lm-evaluation-harness, lighteval, Inspect, every_eval_ever, and genbench's own Parquet are read.
+lm-evaluation-harness, lighteval, Inspect, evalscope, OpenCompass, HELM, every_eval_ever, and genbench's own
+Parquet are read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ from genbench.errors import InputError
 from genbench.store.json_files import encode, lines_of, replace
 
 Line = dict[str, Any]
+"""A line of a score file. SAID is what the log has besides."""
+SAID = "said"
+"""Key of a line: the prompt, the text of the reply, the target and the tokens of the reply, as far as the log
+has them. Score files do not have it."""
 Records = Sequence[tuple[int, Line]]
 """Lines of JSON Lines with their numbers."""
 _STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")  # samples_gsm8k_2026-01-01T00-00-00.123
@@ -35,13 +40,17 @@ _STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")  # samples_gsm8k_2026-01-01
 class ImportChoice:
     """The choice of what is imported from a file.
 
-    `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
-    samples.parquet. For other files it replaces the task name that the file name gives.
+    `metric` and `filter` (of lm-eval) are required if the file contains several, unless `takes_first`: then
+    the first one is taken where it has none of that name. `task` selects a task of a samples.parquet. For
+    other files it replaces the task name that the file name gives.
     """
 
     task: str | None = None
     metric: str | None = None
     filter: str | None = None
+    takes_first: bool = False
+    taken: dict[str, list[str]] = field(default_factory=dict, compare=False)
+    """What was taken of a file: of `metric` and `filter` the chosen name, then the others."""
 
 
 def import_scores(
@@ -66,16 +75,21 @@ def import_scores(
         InputError: the source cannot be read, has no samples or has no known format, a score is above 1, none
             is above 0 and some are below, or `choice` does not select one of its metrics and filters.
     """
-    source, output = Path(source), Path(output)
+    lines = read_log(Path(source), choice or ImportChoice(), say)
+    plain = ({key: value for key, value in line.items() if key != SAID} for line in lines)
+    replace(Path(output), b"".join(map(encode, plain)))
+    return len(lines)
+
+
+def read_log(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> list[Line]:
+    """Return the samples of a log. Raises as `import_scores`."""
     try:
-        lines = list(_lines(source, choice or ImportChoice(), say))
+        lines = list(_lines(source, choice, say))
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
         raise InputError(f"{source}: has no samples")
-    lines = _without_penalties(source, lines, say)
-    replace(output, b"".join(encode(line) for line in lines))
-    return len(lines)
+    return _without_penalties(source, lines, say)
 
 
 def _without_penalties(source: Path, lines: Sequence[Line], say: Callable[[str], None]) -> list[Line]:
@@ -104,6 +118,10 @@ def _without_penalties(source: Path, lines: Sequence[Line], say: Callable[[str],
 
 def _lines(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> Iterable[Line]:
     """Return the lines of the score file, by the format that the content of the source shows."""
+    if source.name == HELM_STATS:
+        return _helm(source, choice)
+    if source.suffix == ".json" and (found := open_compass(source)) is not None:
+        return _open_compass(source, found, choice)
     if source.suffix in (".eval", ".json"):
         return _inspect(source, choice, say)
     if source.suffix == ".parquet":
@@ -154,14 +172,30 @@ def _of_columns(source: Path, choice: ImportChoice) -> Iterator[Line]:
     )
 
 
-def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], wanted: str | None) -> str:
+def _one_of(
+    source: Path,
+    what: str,
+    found: Mapping[str, Any] | Iterable[str],
+    choice: ImportChoice,
+    usual: str | None = None,
+) -> str:
+    """Return the name that is chosen, and note it and the others.
+
+    Args:
+        usual: the name that is taken if the user chose none.
+
+    Raises:
+        InputError: there is no such name, or there are several and none is chosen.
+    """
     names = list(found)
-    if wanted is not None and wanted in names:
-        return wanted
-    if wanted is None and len(names) == 1:
-        return names[0]
+    wanted: str | None = getattr(choice, what) or usual
     if not names:
         raise InputError(f"{source}: it has no {what}, wanted at least one with a number on each line")
+    if wanted not in names and (choice.takes_first or (wanted is None and len(names) == 1)):
+        wanted = names[0]
+    if wanted in names:
+        choice.taken[what] = [wanted, *(name for name in names if name != wanted)]
+        return wanted
     listed = ", ".join(names)
     asked = f"no {what} '{wanted}'" if wanted is not None else f"{len(names)} {what}s"
     raise InputError(f"{source}: {asked}; it has: {listed}; choose one with --{what}")
@@ -203,9 +237,9 @@ def _lm_eval(source: Path, records: Records, choice: ImportChoice) -> Iterator[L
     lm-eval writes each document once for each filter, with one score for each metric.
     """
     filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
-    wanted = _one_of(source, "filter", filters, choice.filter)
+    wanted = _one_of(source, "filter", filters, choice)
     kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
-    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice.metric)
+    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice)
     task = choice.task or _STAMP.sub("", source.stem.removeprefix("samples_"))
     seen: Counter[str] = Counter()
     for number, record in kept:
@@ -219,6 +253,11 @@ def _lm_eval(source: Path, records: Records, choice: ImportChoice) -> Iterator[L
             "sample_index": seen[problem] if index is None else index,
             "score": _score(record.get(metric), f"{source}:{number}", metric),
             "answer": _answer(record.get("filtered_resps")),
+            SAID: {
+                "prompt": _lm_eval_prompt(record.get("arguments")),
+                "text": _first_text(record.get("resps")),
+                "target": _shown(record.get("target")),
+            },
         }
         if index is None:  # a log of lm-eval itself, and not one that genbench exported
             line["imported"] = {"from": "lm-eval", "lacks": ["k", "seeds"]}
@@ -240,6 +279,26 @@ def _lm_eval_metrics(records: Records) -> dict[str, None]:
             if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
                 names.setdefault(name)
     return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
+
+
+def _lm_eval_prompt(found: Any) -> str | None:
+    """Return the prompt of a line: its first argument, by place or by name, by version of lm-eval."""
+    if isinstance(found, Mapping):
+        found = found.get("gen_args_0")
+        return _first_text(found.get("arg_0") if isinstance(found, Mapping) else None)
+    return _first_text(found)
+
+
+def _first_text(found: Any) -> str | None:
+    """Return the first text of nested lists, or None if something else comes first."""
+    while isinstance(found, list) and found:
+        found = found[0]
+    return found if isinstance(found, str) else None
+
+
+def _shown(found: Any) -> str | None:
+    """Return a target as text. None is none."""
+    return found if found is None or isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
 def _answer(found: Any) -> str | None:
@@ -280,6 +339,215 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
         seen[name, problem] += 1
 
 
+def _evalscope(source: Path, records: Records, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for reviews of evalscope (reviews/MODEL/DATASET_SUBSET.jsonl).
+
+    Its samples of one problem share their `group_id`.
+    """
+    scores = [_evalscope_score(record, f"{source}:{number}") for number, record in records]
+    named = dict.fromkeys(
+        name for score in scores for name, value in score["value"].items() if _is_number(value)
+    )
+    mains = {str(score["main_score_name"]) for score in scores if score.get("main_score_name")}
+    (main,) = mains if len(mains) == 1 else (None,)
+    metric = _one_of(source, "metric", named, choice, main if main in named else None)
+    seen: Counter[str] = Counter()
+    for (number, record), score in zip(records, scores, strict=True):
+        outer = record["sample_score"]
+        group = next((outer[key] for key in ("group_id", "sample_id") if outer.get(key) is not None), None)
+        problem = str(record.get("index", number) if group is None else group)
+        given = record.get("input")
+        yield {
+            "task": choice.task or source.stem,
+            "problem_id": problem,
+            "sample_index": seen[problem],
+            "score": _score(score["value"].get(metric), f"{source}:{number}", metric),
+            "answer": _text(score.get("extracted_prediction")),
+            "imported": {"from": "evalscope", "lacks": ["seeds"]},
+            SAID: {
+                "prompt": "\n\n".join(map(_message, given))
+                if isinstance(given, list)
+                else _first_text(given),
+                "text": _first_text(score.get("prediction")),
+                "target": _shown(record.get("target")),
+            },
+        }
+        seen[problem] += 1
+
+
+def _evalscope_score(record: Line, where: str) -> Mapping[str, Any]:
+    outer = _object(record.get("sample_score"), f"{where}: 'sample_score'")
+    found = dict(_object(outer.get("score"), f"{where}: 'sample_score.score'"))
+    return found | {"value": _object(found.get("value"), f"{where}: 'sample_score.score.value'")}
+
+
+def open_compass(source: Path) -> Mapping[str, Any] | None:
+    """Return the details of results of OpenCompass, or None if the file is none."""
+    try:
+        found = json.loads(_whole(source))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or "details" not in found or "eval" in found:
+        return None
+    details = found["details"]
+    if isinstance(details, list):
+        details = dict(enumerate(details))
+    return details if isinstance(details, dict) else None
+
+
+def _open_compass(source: Path, details: Mapping[str, Any], choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for results of OpenCompass (results/MODEL/DATASET.json).
+
+    Prompts and texts are in the file of the same name below predictions/.
+
+    Raises:
+        InputError: a detail does not say whether it is correct.
+    """
+    said = _predictions(source.parent.parent.parent / "predictions" / source.parent.name / source.name)
+    for name, item in details.items():
+        if name == "type":
+            continue
+        where = f"{source}: details of {name!r}"
+        detail = _object(item, where)
+        right = detail.get("correct", detail.get("is_correct", detail.get("score")))
+        right = right[0] if isinstance(right, list) and len(right) == 1 else right
+        if not isinstance(right, bool | int | float):
+            raise InputError(f"{where}: 'correct' is {right!r:.40}, wanted true or false")
+        own = said.get(str(name), {})
+        yield {
+            "task": choice.task or source.stem,
+            "problem_id": str(name),
+            "sample_index": 0,
+            "score": _score(float(right), where, "correct"),
+            "answer": _shown(next((detail[key] for key in ("pred", "predictions") if key in detail), None)),
+            "imported": {"from": "opencompass", "lacks": ["k", "seeds"]},
+            SAID: {
+                "prompt": _open_compass_prompt(own.get("origin_prompt", detail.get("prompt"))),
+                "text": _first_text(own.get("prediction", detail.get("origin_prediction"))),
+                "target": _shown(
+                    own.get(
+                        "gold", next((detail[key] for key in ("answer", "references") if key in detail), None)
+                    )
+                ),
+            },
+        }
+
+
+def _predictions(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return OpenCompass's predictions by number. Empty if there is no such file."""
+    try:
+        found = json.loads(_whole(path))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return (
+        {key: item for key, item in found.items() if isinstance(item, dict)}
+        if isinstance(found, dict)
+        else {}
+    )
+
+
+def _open_compass_prompt(found: Any) -> str | None:
+    """Return a prompt, which is a text or a chat of {role, prompt}."""
+    if isinstance(found, list):
+        texts = (
+            {**item, "content": item.get("prompt", item.get("content"))}
+            for item in found
+            if isinstance(item, dict)
+        )
+        return "\n\n".join(map(_message, texts))
+    return _first_text(found)
+
+
+HELM_STATS = "per_instance_stats.json"
+"""The scores of a run of HELM. Its prompts and texts are in scenario_state.json next to it."""
+_HELM_METRICS = (
+    "quasi_exact_match",
+    "exact_match",
+    "final_number_exact_match",
+    "math_equiv_chain_of_thought",
+    "ifeval_strict_accuracy",
+    "pass",
+    "f1_score",
+)
+"""HELM logs dozens of figures for each instance. The first of these that is there is the score."""
+
+
+def _helm(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for a run of HELM.
+
+    Raises:
+        InputError: the file is no list of figures by instance, or has no known metric.
+    """
+    try:
+        found = json.loads(_whole(source))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: not valid JSON: {error}") from error
+    if not isinstance(found, list):
+        raise InputError(f"{source}: wanted a list of figures by instance, as HELM writes it")
+    items = [(number, _object(item, f"{source}: entry {number}")) for number, item in enumerate(found)]
+    by_name = [(item, _helm_stats(item, f"{source}: entry {number}")) for number, item in items]
+    names = dict.fromkeys(name for _, stats in by_name for name in stats)
+    known = [name for name in _HELM_METRICS if name in names]
+    metric = _one_of(source, "metric", names, choice, known[0] if known else None)
+    states = _helm_states(source.with_name("scenario_state.json"))
+    seen: Counter[str] = Counter()
+    for item, stats in by_name:
+        if metric not in stats:
+            continue
+        problem = str(item.get("instance_id"))
+        own = states.get((problem, item.get("train_trial_index")), {})
+        yield {
+            "task": choice.task or source.parent.name.partition(":")[0],
+            "problem_id": problem,
+            "sample_index": seen[problem],
+            "score": _score(stats[metric], f"{source}: {problem}", metric),
+            "answer": None,
+            "imported": {"from": "helm", "lacks": ["seeds"]},
+            SAID: own,
+        }
+        seen[problem] += 1
+
+
+def _helm_stats(item: Mapping[str, Any], where: str) -> dict[str, float | None]:
+    stats = item.get("stats")
+    if not isinstance(stats, list):
+        raise InputError(f"{where}: 'stats' is {stats!r:.40}, wanted a list")
+    found: dict[str, float | None] = {}
+    for stat in stats:
+        own = _object(stat, f"{where}: a stat")
+        about = _object(own.get("name"), f"{where}: 'name' of a stat")
+        name = about.get("name")
+        if isinstance(name, str) and _is_number(own.get("mean")) and not about.get("perturbation"):
+            found.setdefault(name, own["mean"])
+    return found
+
+
+def _helm_states(path: Path) -> dict[tuple[str, Any], Line]:
+    """Return prompt, text and target by instance and trial. Empty if there is no such file."""
+    try:
+        found = json.loads(_whole(path))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    states = found.get("request_states") if isinstance(found, dict) else None
+    said: dict[tuple[str, Any], Line] = {}
+    for state in states if isinstance(states, list) else ():
+        own = _object(state, f"{path}: a request state")
+        instance = _object(own.get("instance"), f"{path}: 'instance'")
+        references = [item for item in instance.get("references") or () if isinstance(item, Mapping)]
+        right = next((item for item in references if "correct" in (item.get("tags") or ())), {})
+        completions = _object(own.get("result"), f"{path}: 'result'").get("completions") or [{}]
+        key = (str(instance.get("id")), own.get("train_trial_index"))
+        said.setdefault(
+            key,
+            {
+                "prompt": _first_text(_object(own.get("request"), f"{path}: 'request'").get("prompt")),
+                "text": _first_text(_object(completions[0], f"{path}: a completion").get("text")),
+                "target": _shown(_object(right.get("output"), f"{path}: 'output'").get("text")),
+            },
+        )
+    return said
+
+
 @dataclass(frozen=True, slots=True)
 class _LineFormat:
     """A format of JSON Lines. Every line of it has the key `key`."""
@@ -290,6 +558,7 @@ class _LineFormat:
 
 
 _JSON_LINES = (
+    _LineFormat("evalscope", "sample_score", _evalscope),
     _LineFormat("every_eval_ever", "evaluation_name", _every_eval),
     _LineFormat("lm-eval", "doc_id", _lm_eval),
 )
@@ -303,7 +572,9 @@ def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
     """
     names = pq.read_schema(source).names
     column = "metric" if "metric" in names else "metrics"
-    wanted = [name for name in ("doc", column) if name in names]
+    wanted = [
+        name for name in ("doc", column, "model_response", "full_prompt", "predictions") if name in names
+    ]
     rows = [
         _lighteval_row(source, number, row, column)
         for number, row in enumerate(
@@ -311,7 +582,7 @@ def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
         )
     ]
     metrics = dict.fromkeys(name for row in rows for name, value in row[column].items() if _is_number(value))
-    metric = _one_of(source, "metric", metrics, choice.metric)
+    metric = _one_of(source, "metric", metrics, choice)
     task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
     ids = [str(row["doc"].get("id") or "") for row in rows]
     named = all(ids) and len(set(ids)) == len(ids)
@@ -322,7 +593,27 @@ def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
             "sample_index": 0,
             "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
             "imported": {"from": "lighteval", "lacks": ["k", "seeds"]},
+            SAID: _lighteval_said(row),
         }
+
+
+def _lighteval_said(row: Line) -> Line:
+    """Return the prompt, the text and the target of a row. Older versions have columns for them."""
+    reply = row.get("model_response")
+    reply = reply if isinstance(reply, Mapping) else {}
+    doc, text = row["doc"], _first_text(reply.get("text") or row.get("predictions"))
+    gold, choices = doc.get("gold_index"), doc.get("choices")
+    gold = gold[0] if isinstance(gold, list) and gold else gold
+    known = isinstance(choices, list) and isinstance(gold, int) and 0 <= gold < len(choices)
+    prompt = (
+        _first_text(reply.get("input"))
+        or _first_text(row.get("full_prompt"))
+        or _first_text(doc.get("query"))
+    )
+    tokens = reply.get("output_tokens")
+    first = tokens[0] if isinstance(tokens, list) and tokens else None
+    counted = {"tokens": len(first)} if isinstance(first, list) else {}
+    return {"prompt": prompt, "text": text, "target": _shown(choices[gold]) if known else None, **counted}
 
 
 def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
@@ -335,7 +626,7 @@ def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
     for name, value in found.items():
         if not isinstance(value, Mapping):
             raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
-    return found
+    return {**row, **found}
 
 
 def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
@@ -368,7 +659,7 @@ def _inspect(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> 
     """Return the lines of the score file for a log of Inspect."""
     head, found = read_inspect(source)
     samples = _own_draws(source, head, list(found), say)
-    metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
+    metric = _one_of(source, "metric", inspect_metrics(samples), choice)
     return list(inspect_lines(source, head, samples, metric, choice.task))
 
 
@@ -527,7 +818,38 @@ def inspect_lines(
             "score": None if sample.get("error") else _inspect_value(_inner(score.get("value"), key), where),
             "answer": _text(score.get("answer")),
             "imported": imported,
+            SAID: _inspect_said(sample),
         }
+
+
+def _inspect_said(sample: Mapping[str, Any]) -> Line:
+    """Return the prompt, the text, the target and the tokens of a sample, as far as they are there."""
+    given, output = sample.get("input"), sample.get("output")
+    output = output if isinstance(output, Mapping) else {}
+    if isinstance(given, list):
+        given = "\n\n".join(_message(item) for item in given)
+    usage = output.get("usage")
+    tokens = usage.get("output_tokens") if isinstance(usage, Mapping) else None
+    cut = _first_text(
+        [item.get("stop_reason") for item in output.get("choices") or () if isinstance(item, Mapping)]
+    )
+    return {
+        "prompt": given if isinstance(given, str) else None,
+        "text": output.get("completion") if isinstance(output.get("completion"), str) else None,
+        "target": _shown(sample.get("target")),
+        **({"tokens": tokens} if isinstance(tokens, int) else {}),
+        **({"cut": True} if cut in ("max_tokens", "model_length") else {}),
+    }
+
+
+def _message(item: Any) -> str:
+    """Return a message of a chat as text, with its role."""
+    if not isinstance(item, Mapping):
+        return str(item)
+    content = item.get("content")
+    if isinstance(content, list):
+        content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return f"[{item.get('role', 'user')}]\n{content}"
 
 
 def _seed_of(source: Path, head: Mapping[str, Any]) -> Any:

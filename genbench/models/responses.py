@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, get_args
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import EngineDiedError, ResponsesError, nearest
 from genbench.protocols import Engine
+from genbench.store.lines import logged_from_record
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import ChoiceScore, Completion, FinishReason, Problem, Request, SampleId, ScoreRequest
 
@@ -80,6 +81,7 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
         attempt=0,
         seconds=None,
         choices=tuple(map(_choice, scored or ())),
+        logged=logged_from_record(record.get("logged")),
     )
 
 

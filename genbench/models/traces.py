@@ -807,7 +807,8 @@ class Reasoning:
         """Return the completion's trace and answer. Scores of given texts have neither."""
         if item.choices:
             return Answer("", "absent", "", False, item.choices)
-        return split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
+        found = split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
+        return found if item.logged is None else replace(found, logged=item.logged)
 
 
 Count = Callable[[str], Awaitable[int]]

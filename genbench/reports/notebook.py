@@ -202,8 +202,8 @@ def _forest(record: Comparison) -> str:
                 chance |= {name: 100 * own.chance} if own.chance else {}
             elif value is not None:
                 marks.append(plots.Mark(name, number, 100 * value, 100 * value, 100 * value))
-    own = (record.base.name, record.tuned.name)
-    names = ["base", "tuned"] if own[0] == own[1] else list(own)
+    names = [record.base.name, record.tuned.name]
+    names = ["base", "tuned"] if names[0] == names[1] else names
     return plots.forest("forest", list(record.tasks), names, marks, chance=chance)
 
 

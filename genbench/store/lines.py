@@ -54,6 +54,8 @@ def completion_to_record(item: Completion) -> Record:
         record["choices"] = [choice_to_record(choice) for choice in item.choices]
     if item.final:
         record["final"] = True
+    if item.logged is not None:
+        record["logged"] = dict(item.logged)
     return record if item.prompt is None else record | {"prompt": item.prompt}
 
 
@@ -121,7 +123,28 @@ def completion_from_record(record: Record) -> Completion:
         prompt=_optional_text(record, "prompt"),
         choices=tuple(choice_from_record(choice) for choice in record.get("choices") or ()),
         final=bool(record.get("final")),
+        logged=logged_from_record(record.get("logged")),
     )
+
+
+def logged_from_record(found: Any) -> Record | None:
+    """Return what another tool found, or None if the line does not say.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    if found is None:
+        return None
+    if not isinstance(found, dict) or not {"score", "answer", "why"} >= found.keys():
+        raise ValueError(f"'logged' is {found!r:.80}, wanted an object with score, answer and why")
+    score = found.get("score")
+    known = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
+    if score is not None and not known:
+        raise ValueError(f"'logged.score' is {score!r:.40}, wanted a number from 0 to 1, or null")
+    for key in ("answer", "why"):
+        if not isinstance(found.get(key), str | None):
+            raise ValueError(f"'logged.{key}' is {found[key]!r:.40}, wanted a text or null")
+    return found
 
 
 def verdict_to_record(item: Verdict) -> Record:

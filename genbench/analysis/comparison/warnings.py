@@ -42,13 +42,22 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
             )
         elif side.manifest.terms["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
-    if base.run_seed is not None and tuned.run_seed is not None:
+    logs = [side for side in (base, tuned) if _is_logged(side)]
+    for side in {side.path: side for side in logs}.values():
+        yield f"{side.path}: a log has neither token ids nor seeds; no sample is paired by its seed"
+    if base.run_seed is not None and tuned.run_seed is not None and not logs:
         seeds = f"run seed: {base.run_seed} -> {tuned.run_seed}"
         yield (
             f"run seed: {base.run_seed} in both"
             if base.run_seed == tuned.run_seed
             else f"{seeds}: samples are not paired by their seeds, only problems are"
         )
+
+
+def _is_logged(side: Side) -> bool:
+    """Return whether a run was made of another tool's log."""
+    tasks = [] if side.manifest is None else [side.manifest.tasks[name] for name in side.tasks]
+    return any(task.verifier.name == "logged" for task in tasks)
 
 
 def _imported_words(side: Side) -> Iterator[str]:

@@ -61,6 +61,7 @@ def case_to_record(case: Case) -> dict[str, Any]:
         "reference": case.reference,
         "question": case.question,
         **({"choices": [astuple(choice) for choice in case.answer.choices]} if case.answer.choices else {}),
+        **({"logged": dict(case.answer.logged)} if case.answer.logged is not None else {}),
     }
 
 
@@ -75,7 +76,8 @@ def case_from_record(record: dict[str, Any]) -> Case:
     """Return the case that `case_to_record` wrote. Its traces are empty."""
     choices = tuple(ChoiceScore(*choice) for choice in record.get("choices", ()))
     answers = tuple(
-        Answer(text, status, "", truncated, choices) for text, status, truncated in record["answers"]
+        Answer(text, status, "", truncated, choices, record.get("logged"))
+        for text, status, truncated in record["answers"]
     )
     return Case(SampleId(*record["sample"]), answers, record["reference"], record["question"])
 
