@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from genbench.data.digest import rows_digest
 from genbench.data.hub import how_to_mirror, mirror_file
@@ -23,7 +29,7 @@ _LICENCES = (
 )
 _PARENTS = 6
 """Folders above the definitions that are searched for a licence, a repository or a package."""
-_LOADERS = ("json", "csv", "parquet", "text", "arrow")
+LOADERS = ("json", "csv", "parquet", "text", "arrow")
 """Paths that name no repository, but a reader of `datasets` for files."""
 
 
@@ -111,6 +117,49 @@ class Split:
     config: str | None
     name: str
     revision: str | None = None
+    files: LocalFiles | None = None
+
+    def named(self, name: str) -> Split:
+        """Return another split of the same dataset."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """Files that a definition names instead of a dataset of the hub: `dataset_path: json` and the like.
+
+    Args:
+        names: the files of each split, as `data_files` has them.
+        folder: the folder of the definition, which is searched after the current one.
+        data_dir: the folder in front of each name, or an empty text.
+        key: the key of a JSON file under which its rows are, or None.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    folder: Path
+    data_dir: str = ""
+    key: str | None = None
+
+    def of(self, split: str) -> list[Path]:
+        """Return the files of a split.
+
+        Raises:
+            InputError: the definition names none, a file is an address, or there is none of that name.
+        """
+        if split not in self.names:
+            listed = ", ".join(self.names)
+            raise InputError(f"its data_files have no split '{split}'; they have: {listed or 'none'}")
+        found: list[Path] = []
+        for name in self.names[split]:
+            if "://" in name:
+                raise InputError(f"its data_files name {name}, and only files of this machine are read")
+            places = [base / self.data_dir / name for base in (Path(), self.folder)]
+            matching = [sorted(place.parent.glob(place.name)) for place in places if place.parent.is_dir()]
+            own = next((paths for paths in matching if paths), [])
+            if not own:
+                raise InputError(f"its data_files name {name}, which is neither here nor in {self.folder}")
+            found += own
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +177,8 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
         DataError: the rows cannot be read.
         InputError: the definition names files instead of a dataset of the hub.
     """
-    if split.repo in _LOADERS:
-        raise InputError(
-            f"its rows are files (dataset_path: {split.repo}); put them into a mirror as a dataset of the "
-            "hub and change dataset_path, or describe the task in a suite with data: {path: FILE}"
-        )
+    if split.repo in LOADERS:
+        return _load_files(split)
     if ".." in Path(split.repo).parts or Path(split.repo).is_absolute():
         raise InputError(f"dataset_path '{split.repo}' is no repository of the hub")
     config = split.config or "default"
@@ -162,3 +208,87 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
         licence=licence,
     )
     return SourceRows(rows, origin)
+
+
+def _load_files(split: Split) -> SourceRows:
+    """Return the rows of local files, as the readers of `datasets` give them.
+
+    Raises:
+        InputError: the definition names no files, or they cannot be read.
+    """
+    if split.files is None:
+        raise InputError(
+            f"its rows are files (dataset_path: {split.repo}) without data_files in its dataset_kwargs"
+        )
+    paths = split.files.of(split.name)
+    rows: list[Row] = []
+    for path in paths:
+        try:
+            rows += _READERS[split.repo](path, split.files.key)
+        except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+            raise InputError(f"{path}: cannot be read as {split.repo}: {error}") from error
+    if not rows:
+        raise DataError(f"{', '.join(map(str, paths))}: no rows")
+    columns = sorted({column for row in rows for column in row})
+    complete: list[Row] = [{column: row.get(column) for column in columns} for row in rows]
+    origin = RowsOrigin(
+        repo=", ".join(map(str, paths)),
+        config=None,
+        split=split.name,
+        revision=None,
+        source="file",
+        rows=len(rows),
+        digest=rows_digest(complete, columns),
+    )
+    return SourceRows(complete, origin)
+
+
+def _json_rows(path: Path, key: str | None) -> list[Row]:
+    """Return the rows of JSON Lines, of a list, or of the list under a key of an object."""
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    if key is not None:
+        found = found[key] if isinstance(found, dict) and key in found else None
+    rows = [found] if isinstance(found, dict) else found
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: wanted JSON objects, one on a line or in a list")
+    return rows
+
+
+def _csv_rows(path: Path, key: str | None) -> list[Row]:
+    """Return the rows of a CSV file with numbers as numbers, as `datasets` reads them."""
+    with asking_for_extras():
+        pandas: Any = import_module("pandas")
+    table = pandas.read_csv(path)
+    return list(table.astype(object).where(table.notna(), None).to_dict("records"))
+
+
+def _arrow_rows(path: Path, key: str | None) -> list[Row]:
+    """Return the rows of an Arrow file, or of a stream as `datasets` writes it."""
+    with pa.memory_map(str(path)) as source:
+        try:
+            table = pa.ipc.open_stream(source).read_all()
+        except pa.ArrowInvalid:
+            source.seek(0)
+            table = pa.ipc.open_file(source).read_all()
+        return list(table.to_pylist())
+
+
+def _text_rows(path: Path, key: str | None) -> list[Row]:
+    return [{"text": line} for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _parquet_rows(path: Path, key: str | None) -> list[Row]:
+    return list(pq.read_table(path).to_pylist())
+
+
+_READERS: Mapping[str, Callable[[Path, str | None], list[Row]]] = {
+    "json": _json_rows,
+    "csv": _csv_rows,
+    "arrow": _arrow_rows,
+    "text": _text_rows,
+    "parquet": _parquet_rows,
+}

@@ -210,13 +210,14 @@ def test_logs_of_every_tool_become_runs_with_the_means_of_their_tools(logs: Path
 
 def test_prompts_texts_answers_and_targets_of_the_logs_are_kept(logs: Path) -> None:
     record = genbench.import_logs([logs])
-    for tool, wanted in {
+    wanted_rows: dict[str, dict[str, Any]] = {
         "evalscope": {"prompt": "[user]\nWhat is 0?", "trace": "Hm.", "answer": "It is 0", "extracted": "0"},
         "opencompass": {"prompt": "[HUMAN]\nPick 0", "answer": "I say A", "extracted": "A", "reference": "A"},
         "helm": {"prompt": "Prompt 0", "answer": "yes", "reference": "yes", "score": 1.0},
         "inspect": {"prompt": "What is 0?", "answer": "0", "completion_tokens": 5, "finish_reason": "stop"},
         "every_eval_ever": {"answer": "x", "score": 0.25, "status": "partial"},
-    }.items():
+    }
+    for tool, wanted in wanted_rows.items():
         first = samples(record, tool)[0]
         assert {key: first[key] for key in wanted} == wanted, tool
     assert samples(record, "inspect")[1]["truncated"] is True

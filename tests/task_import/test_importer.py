@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from genbench.errors import DataError, InputError
 from genbench.task_import.harness.convert import ImportOptions, convert, frozen_rows, origin_of, right_places
 from genbench.task_import.harness.definition import read_tree
 from genbench.task_import.harness.levels import classify
-from genbench.task_import.harness.plan import make_plan
+from genbench.task_import.harness.plan import asked_split, make_plan
 from genbench.task_import.importer import ImportRecord, import_tasks, suite_text
 from genbench.task_import.sources import Split, load_split, source_of
 from genbench.tasks.imported import imported_task, read_lock
@@ -146,3 +150,88 @@ def test_a_file_is_imported_by_its_path(definitions: Path, mirror: Path, tmp_pat
     line = (tmp_path / "out" / "sums.rows.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert json.loads(line)["context"] == "Q: 1 + 1?\nA:"
     assert record.imported[0].door == 1
+
+
+OWN = "include: ../sums/_template_yaml\ntask: own\n"
+
+
+def _written(folder: Path) -> list[dict[str, Any]]:
+    """Write the same rows in every format that lm-eval's guide names. Return them."""
+    rows: list[dict[str, Any]] = [{"question": f"{n} + {n}?", "answer": 2 * n} for n in range(1, 5)]
+    table = pa.Table.from_pylist(rows)
+    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "nested.json").write_text(json.dumps({"version": 1, "data": rows}), encoding="utf-8")
+    (folder / "rows.csv").write_text(
+        "question,answer\n" + "".join(f"{r['question']},{r['answer']}\n" for r in rows)
+    )
+    pq.write_table(table, folder / "rows.parquet")
+    with pa.OSFile(str(folder / "rows.arrow"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("loader", "kwargs"),
+    [
+        ("json", {"data_files": {"test": "rows.json"}}),
+        ("json", {"data_files": {"test": ["rows.jsonl"]}}),
+        ("json", {"data_files": {"test": "nested.json"}, "field": "data"}),
+        ("csv", {"data_files": {"test": "rows.csv"}}),
+        ("parquet", {"data_files": {"test": "row*.parquet"}}),
+        ("arrow", {"data_files": {"test": "rows.arrow"}}),
+    ],
+)
+def test_a_definition_with_rows_in_local_files_is_imported(
+    definitions: Path, tmp_path: Path, loader: str, kwargs: dict[str, Any]
+) -> None:
+    folder = definitions / "local"
+    folder.mkdir()
+    rows = _written(folder)
+    text = f"{OWN}dataset_path: {loader}\ndataset_kwargs: {json.dumps(kwargs)}\n"
+    (folder / "own.yaml").write_text(text + "num_fewshot: 0\n", encoding="utf-8")
+    record = import_tasks(str(folder / "own.yaml"), ImportOptions(tmp_path / "out", None, definitions))
+    lock = read_lock(Path(record.imported[0].lock))
+    assert [(part.source, part.rows) for part in lock.data] == [("file", 4)]
+    task = imported_task(Path(record.imported[0].lock), {})
+    asked = [task.ask(problem, 0, ()) for problem in task.problems(task.rows()[0])]
+    assert [ask.messages[0].content for ask in asked if ask] == [f"Q: {row['question']}\nA:" for row in rows]
+    given = datasets.load_dataset(loader, **_resolved(kwargs, folder), split="test", cache_dir=str(tmp_path))
+    assert load_split(asked_split(read_tree(definitions).tasks["own"]), None).rows == given.to_list() == rows
+
+
+def _resolved(kwargs: dict[str, Any], folder: Path) -> dict[str, Any]:
+    names = kwargs["data_files"]["test"]
+    return kwargs | {
+        "data_files": {
+            "test": [str(folder / name) for name in ([names] if isinstance(names, str) else names)]
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "why"),
+    [
+        ({}, "without data_files in its dataset_kwargs"),
+        ({"data_files": "rows.json"}, "its data_files have no split 'test'; they have: train"),
+        (
+            {"data_files": {"test": "gone.json"}},
+            "its data_files name gone.json, which is neither here nor in",
+        ),
+        ({"data_files": {"test": "https://host/rows.json"}}, "only files of this machine are read"),
+        ({"data_files": {"test": 3}}, "its data_files are .*, wanted a file, a list of files"),
+        ({"data_files": {"test": "broken.json"}}, "broken.json: cannot be read as json"),
+        ({"data_files": {"test": "text.json"}}, "wanted JSON objects"),
+    ],
+)
+def test_local_files_that_cannot_be_read_are_refused(
+    definitions: Path, tmp_path: Path, kwargs: dict[str, Any], why: str
+) -> None:
+    folder = definitions / "local"
+    folder.mkdir()
+    (folder / "broken.json").write_text("{not json", encoding="utf-8")
+    (folder / "text.json").write_text('["a", "b"]', encoding="utf-8")
+    text = f"{OWN}dataset_path: json\ndataset_kwargs: {json.dumps(kwargs)}\n"
+    (folder / "own.yaml").write_text(text + "num_fewshot: 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=why):
+        import_tasks(str(folder / "own.yaml"), ImportOptions(tmp_path / "out", None, definitions))

@@ -278,3 +278,51 @@ def test_a_column_of_aliases_adds_accepted_answers_and_changes_the_version() -> 
     assert first_ask(task, row).reference == ["Paris", "City of Light"]
     assert "more" in task.columns
     assert task.info.version != custom_task(entry("exact", {"reference": "answer"})).info.version
+
+
+def test_a_column_of_messages_is_asked_as_turns() -> None:
+    chat = [
+        {"role": "user", "content": "Think of 3."},
+        {"role": "assistant", "content": "I have it."},
+        {"role": "user", "content": "Double it."},
+    ]
+    row = {"conv": chat, "answer": "6"}
+    task = custom_task(entry("exact", {"question": "conv", "reference": "answer"}, system="Be brief."))
+    said = [(message.role, message.content) for message in first_ask(task, row).messages]
+    assert said == [("system", "Be brief."), *((item["role"], item["content"]) for item in chat)]
+    own = [{"role": "system", "content": "Be long."}, *chat]
+    assert first_ask(task, row | {"conv": own}).messages[0].content == "Be long."
+    math = custom_task(entry("math", {"question": "conv", "reference": "answer"}))
+    last = first_ask(math, row).messages[-1].content
+    assert last.startswith("Double it.\n\n") and "\\boxed{}" in last  # the prompt is around the last message
+
+
+@pytest.mark.parametrize(
+    ("chat", "why"),
+    [
+        ([{"role": "assistant", "content": "a"}], "row 1: column 'conv': the last message is not the user's"),
+        (
+            [{"role": "user", "content": [{"text": "a"}]}],
+            "message 1: found .* wanted a role .* and a text as content",
+        ),
+        ([{"role": "tool", "content": "a"}], "message 1: found .* wanted a role"),
+        ([{"role": "user", "content": "a"}, "b"], "message 2: found 'b', wanted a role"),
+        (
+            [{"role": "user", "content": "a"}, {"role": "system", "content": "b"}],
+            "message 2: a system message comes",
+        ),
+    ],
+)
+def test_messages_that_cannot_be_asked_are_refused_by_row(chat: list[Any], why: str) -> None:
+    task = custom_task(entry("exact", {"question": "conv", "reference": "answer"}))
+    with pytest.raises(DataError, match=why):
+        task.problems([{"conv": chat, "answer": "6"}])
+
+
+def test_messages_in_another_column_of_the_prompt_are_refused() -> None:
+    task = custom_task(entry("exact", prompt="{history}\n{question}"))
+    row = {"question": "?", "reference": "a", "history": [{"role": "user", "content": "hello"}]}
+    with pytest.raises(
+        DataError, match="row 1: column 'history' is a list of messages, which a prompt cannot show"
+    ):
+        task.problems([row])

@@ -16,7 +16,7 @@ from genbench.task_import.harness.definition import Definition
 from genbench.task_import.harness.levels import Classified, sample_metrics, scored_refusal
 from genbench.task_import.harness.plan import Plan, decoding_of, make_plan, with_classes
 from genbench.task_import.harness.rendering import Rendering, render_rows
-from genbench.task_import.sources import Source, Split, load_split
+from genbench.task_import.sources import Source, load_split
 from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 from genbench.tasks.kinds import LIKELIHOOD
 from genbench.verifiers.foreign.foreign_score import code_digest
@@ -178,7 +178,7 @@ def rows_by_code(
     origins: list[RowsOrigin] = []
     for name in _split_names(definition, plan):
         try:
-            found = load_split(Split(plan.split.repo, plan.split.config, name, plan.split.revision), data_dir)
+            found = load_split(plan.split.named(name), data_dir)
         except GenbenchError:
             if name == plan.split.name or plan.shots:
                 raise

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from genbench.errors import DataError, InputError
 from genbench.task_import.harness.definition import Definition, plain_json
 from genbench.task_import.harness.levels import MAKES_DATASET, Classified, filter_names, output_type
-from genbench.task_import.sources import Split
+from genbench.task_import.sources import LOADERS, LocalFiles, Split
 from genbench.verifiers.foreign.filtered_match import SELECTIONS, STEPS
 
 _RULES = {"acc": "acc", "acc_norm": "acc_norm", "acc_bytes": "acc_byte", "acc_mutual_info": "acc_pmi"}
@@ -167,18 +168,37 @@ def asked_split(definition: Definition) -> Split:
     name = next((one for one in names if one), None)
     if not isinstance(config.get("dataset_path"), str) or not isinstance(name, str):
         raise InputError("it names no dataset_path with a test_split, validation_split or training_split")
-    return _split(config, name)
-
-
-def _split(config: Mapping[str, Any], name: str) -> Split:
-    kwargs = config.get("dataset_kwargs") or {}
-    dataset = config.get("dataset_name")
+    kwargs = config.get("dataset_kwargs")
+    kwargs = kwargs if isinstance(kwargs, dict) else {}
+    repo, dataset = str(config["dataset_path"]), config.get("dataset_name")
     return Split(
-        repo=str(config["dataset_path"]),
+        repo=repo,
         config=None if dataset is None else str(dataset),
         name=name,
-        revision=kwargs.get("revision") if isinstance(kwargs, dict) else None,
+        revision=kwargs.get("revision"),
+        files=_local_files(kwargs, definition.path.parent) if repo in LOADERS else None,
     )
+
+
+def _local_files(kwargs: Mapping[str, Any], folder: Path) -> LocalFiles | None:
+    """Return the files that a definition names. A name without a split is that of `train`, as in `datasets`.
+
+    Raises:
+        InputError: data_files is neither a name, a list of names, nor these by split.
+    """
+    given = kwargs.get("data_files")
+    if given is None:
+        return None
+    by_split = given if isinstance(given, dict) else {"train": given}
+    names = {str(split): [found] if isinstance(found, str) else found for split, found in by_split.items()}
+    if not all(
+        isinstance(own, list) and all(isinstance(name, str) for name in own) for own in names.values()
+    ):
+        raise InputError(
+            f"its data_files are {given!r:.80}, wanted a file, a list of files, or these by split"
+        )
+    key, data_dir = kwargs.get("field"), kwargs.get("data_dir")
+    return LocalFiles(names, folder, str(data_dir or ""), None if key is None else str(key))
 
 
 def _dataset_changes(config: Mapping[str, Any]) -> Iterator[str]:
@@ -189,7 +209,7 @@ def _dataset_changes(config: Mapping[str, Any]) -> Iterator[str]:
                 "trust_remote_code is not passed on: genbench runs no script of a dataset; if the hub has "
                 "only a script, use its Parquet branch (revision refs/convert/parquet) in a mirror"
             )
-        elif key in ("data_dir", "data_files", "split", "name"):
+        elif key in ("data_dir", "data_files", "split", "name") and config.get("dataset_path") not in LOADERS:
             shown = f"{value!r:.60}"
             yield f"dataset_kwargs.{key} ({shown}) is not passed on to the hub; give a mirror if it matters"
 
@@ -216,7 +236,7 @@ def _with_shots(plan: Plan, config: Mapping[str, Any], shots: int | None) -> Pla
     name = own or next((config[key] for key in keys if config.get(key)), None)
     if not isinstance(name, str):
         raise InputError(f"{count} exemplars are wanted, but it names no split for them")
-    plan = replace(plan, shot_split=_split(config, name), shot_words=f"{count} of split {name}, {drawn}")
+    plan = replace(plan, shot_split=plan.split.named(name), shot_words=f"{count} of split {name}, {drawn}")
     same = name == plan.split.name
     theirs = own == config.get("test_split")
     changes = plan.changes

@@ -143,12 +143,42 @@ def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
     return found.pop()
 
 
+def is_chat(value: Any) -> bool:
+    """Return whether a cell is a list of messages, and no text."""
+    return isinstance(value, list) and any(isinstance(item, dict) and "role" in item for item in value)
+
+
+def read_chat(value: Any, what: str) -> list[dict[str, str]]:
+    """Return a cell that is a list of messages as {role, content} of text. The last one is the user's.
+
+    Raises:
+        DataError: a message has another role or no text, or the user does not speak last. `what` names the
+            cell.
+    """
+    found: list[dict[str, str]] = []
+    for place, item in enumerate(value):
+        role, content = (item.get("role"), item.get("content")) if isinstance(item, dict) else (None, None)
+        if role not in ("system", "user", "assistant") or not isinstance(content, str) or not content.strip():
+            raise DataError(
+                f"{what}, message {place + 1}: found {item!r:.80}, wanted a role (system, user or assistant) "
+                "and a text as content"
+            )
+        if role == "system" and place:
+            raise DataError(f"{what}, message {place + 1}: a system message comes first")
+        found.append({"role": role, "content": content})
+    if not found or found[-1]["role"] != "user":
+        raise DataError(f"{what}: the last message is not the user's, so there is nothing to answer")
+    return found
+
+
 def read_text(value: Any, what: str) -> str:
     """Return a cell as text.
 
     Raises:
-        DataError: the cell is null or blank. `what` names the cell in the message.
+        DataError: the cell is null or blank, or a list of messages. `what` names the cell in the message.
     """
+    if is_chat(value):
+        raise DataError(f"{what} is a list of messages, wanted a text; only data.fields.question takes those")
     if value is None or (isinstance(value, str) and not value.strip()):
         raise DataError(f"{what} is empty")
     return str(value)
@@ -425,5 +455,10 @@ class Template:
                 raise DataError(f"{where}: the prompt's placeholder {{{name}}} is no column of the row{hint}")
             if values[name] is None:
                 raise DataError(f"{where}: column '{name}', which the prompt shows, is null")
+            if is_chat(values[name]):
+                raise DataError(
+                    f"{where}: column '{name}' is a list of messages, which a prompt cannot show; name it as "
+                    'data.fields.question, with prompt: "{question}"'
+                )
             found.append(str(values[name]))
         return "".join(found)
