@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import errno
 import inspect
+import json
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 from genbench.safetext.redaction import hidden_message
 
@@ -166,10 +168,29 @@ def lacking_extra(error: BaseException) -> UnavailableError | None:
     extra = EXTRA_OF.get(package)
     if extra is None:
         return None
-    others = {"gpu": ' (or "genbench[cpu]")', "run": ' (or "genbench[gpu]", with vLLM)'}.get(extra, "")
+    others = {"gpu": " (or the extra cpu)", "run": " (or the extra gpu, with vLLM)"}.get(extra, "")
     return UnavailableError(
-        f'this needs the package {package}, which is not installed: pip install "genbench[{extra}]"{others}'
+        f"this needs the package {package}, which is not installed: {install_command(extra)}{others}"
     )
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra, from where this genbench came: a clone, a wheel, an index.
+
+    genbench is in no package index by itself, so its name alone would install nothing, or something else.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  only for a message
+
+    try:
+        found = json.loads(distribution("genbench").read_text("direct_url.json") or "{}")  # PEP 610
+    except (PackageNotFoundError, ValueError):
+        found = {}
+    url = str(found.get("url") or "")
+    if found.get("dir_info", {}).get("editable") and url.startswith("file://"):
+        return f'pip install -e "{unquote(url.removeprefix("file://"))}[{extra}]"'
+    if url:
+        return f'pip install "genbench[{extra}] @ {url}"'
+    return f'pip install "genbench[{extra}]", with the --find-links or the wheel that genbench came from'
 
 
 @contextmanager

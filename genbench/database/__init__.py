@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, ExecutionContext, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from genbench.errors import DatabaseGoneError, InputError, UnavailableError
+from genbench.errors import DatabaseGoneError, InputError, UnavailableError, install_command
 
 _NETWORK = frozenset(
     {
@@ -162,7 +162,7 @@ def postgres_engine(target: str, **options: Any) -> tuple[Engine, str]:
         )
     except ModuleNotFoundError:
         raise UnavailableError(
-            'PostgreSQL needs the package psycopg: pip install "genbench[postgres]"'
+            f"PostgreSQL needs the package psycopg: {install_command('postgres')}"
         ) from None
     event.listen(engine, "before_cursor_execute", _choose_format)
     return engine, shown

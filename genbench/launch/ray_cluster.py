@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import EngineDiedError, InputError, InterruptedRunError, UnavailableError
+from genbench.errors import (
+    EngineDiedError,
+    InputError,
+    InterruptedRunError,
+    UnavailableError,
+    install_command,
+)
 from genbench.launch.plan import ShardPlan
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.store.lock import writer_of
@@ -97,7 +103,7 @@ def _connected(address: str | None) -> Any:
     try:
         import ray  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise UnavailableError('Ray is not installed: pip install "genbench[ray]" (not ray[llm])') from error
+        raise UnavailableError(f"Ray is not installed: {install_command('ray')} (not ray[llm])") from error
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         with suppress(ConnectionError):

