@@ -18,7 +18,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from genbench.types import Request
 
 SUITE = """\
 models: {{tuned: {{path: memory}}}}
-decoding: {{temperature: 1.0, top_p: 1.0, max_tokens: 64, ignore_eos: true, seed: {seed}}}
+decoding: {{temperature: 1.0, top_p: 1.0, max_tokens: {tokens}, ignore_eos: true, seed: {seed}}}
 tasks:
   - name: arithmetic
     kind: math
@@ -44,7 +44,6 @@ tasks:
     prompt: "{{question}}"
     k: {k}
 """
-TOKENS = 64
 GOAL = 0.9
 
 
@@ -69,7 +68,8 @@ def main() -> None:
     parser.add_argument("library", choices=("transformers", "vllm"))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--k", type=int, default=4)
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--tokens", type=int, default=256, help="of each sample")
     options = parser.parse_args()
     checkpoint = resolve("shipped:checkpoints/tiny-tuned", Path())
     with tempfile.TemporaryDirectory() as folder:
@@ -78,10 +78,10 @@ def main() -> None:
             model, bare = vllm_arm(checkpoint)
             watched = Watched(VllmModel)
         else:
-            model, bare = transformers_arm(checkpoint, options.batch)
+            model, bare = transformers_arm(checkpoint, options.batch, options.tokens)
             watched = Watched(TransformersModel)
         batch = options.batch if options.library == "transformers" else None
-        measured = rounds(model, bare, watched, options.k, batch)
+        measured = rounds(model, bare, watched, (options.k, options.tokens), batch)
         ratios = list(itertools.islice(measured, options.pairs + 1))[1:]
     print(
         f"{platform.node()}: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, python "
@@ -99,12 +99,13 @@ def rounds(
     model: Any,
     bare: Callable[[Sequence[Request], Decoding], int],
     watched: Watched,
-    k: int,
+    size: tuple[int, int],
     batch: int | None,
-) -> Any:
-    """Yield the ratio of each pair. The first one is a warm-up."""
+) -> Iterator[float]:
+    """Yield the ratio of each pair. The first one is a warm-up. `size` is k, and the tokens of a sample."""
+    k, length = size
     for number in itertools.count():
-        Path("suite.yaml").write_text(SUITE.format(k=k, seed=number))
+        Path("suite.yaml").write_text(SUITE.format(k=k, seed=number, tokens=length))
         watched.requests.clear()
         begin = time.perf_counter()
         report = genbench.evaluate(model, "suite.yaml", batch=batch, run_dir=f"run{number}")
@@ -113,8 +114,8 @@ def rounds(
         begin = time.perf_counter()
         tokens = bare(list(watched.requests), watched.decoding)
         bare_s = time.perf_counter() - begin
-        if tokens != samples * TOKENS:
-            sys.exit(f"the bare arm drew {tokens} tokens, evaluate {samples * TOKENS}")
+        if tokens != samples * length:
+            sys.exit(f"the bare arm drew {tokens} tokens, evaluate {samples * length}")
         print(f"pair {number}: {tokens} tokens, evaluate {own_s:.1f} s, bare {bare_s:.1f} s", flush=True)
         yield bare_s / own_s
 
@@ -143,7 +144,7 @@ def vllm_arm(checkpoint: Path) -> tuple[Any, Callable[[Sequence[Request], Decodi
 
 
 def transformers_arm(
-    checkpoint: Path, batch: int
+    checkpoint: Path, batch: int, length: int
 ) -> tuple[Any, Callable[[Sequence[Request], Decoding], int]]:
     import torch  # noqa: PLC0415
     from transformers import AutoModelForCausalLM  # noqa: PLC0415
@@ -164,7 +165,7 @@ def transformers_arm(
                 out = model.generate(
                     input_ids=ids,
                     attention_mask=mask,
-                    max_new_tokens=TOKENS,
+                    max_new_tokens=length,
                     do_sample=True,
                     temperature=1.0,
                     top_p=1.0,

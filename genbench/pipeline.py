@@ -71,15 +71,22 @@ def run(options: RunOptions) -> RunReport:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
+    return _run(options, page=True)
+
+
+def _run(options: RunOptions, *, page: bool) -> RunReport:
+    """Run, with or without the page of the report."""
     from genbench.reports.parity import store_state  # noqa: PLC0415
 
     ran = run_models(options)
     if not ran.folders:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
-    page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
+    written, notes = (
+        _write_report(list(ran.folders.values()), untouched=ran.untouched) if page else (None, ())
+    )
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
-    return RunReport(ran.folders, ran.results, page, (*notes, *states))
+    return RunReport(ran.folders, ran.results, written, (*notes, *states))
 
 
 def evaluate(
@@ -98,6 +105,7 @@ def evaluate(
     tasks: Sequence[str] = (),
     overrides: Sequence[str] = (),
     quiet: bool = True,
+    page: bool = False,
 ) -> RunReport:
     """Draw from a model that is in memory already, and verify, as `run` does. The model stays as it was.
 
@@ -118,6 +126,7 @@ def evaluate(
         tokenizer: a folder, a hub id, or the tokenizer itself. None: the model's own.
         batch: requests that are drawn together. None: what vLLM was loaded with, or 16.
         run_dir, data_dir, limit, tasks, overrides: as in `RunOptions`.
+        page: also write report.html, which takes a second. `genbench report` writes it later as well.
 
     Raises:
         InputError: the suite, an option or a file cannot be used, or `model` is no model.
@@ -137,7 +146,7 @@ def evaluate(
             tokenizer.save_pretrained(folder)
             tokenizer = folder
         held = memory_model(model, None if tokenizer is None else Path(tokenizer), batch)
-        return run(
+        return _run(
             RunOptions(
                 suite=suite,
                 models=[f"{label}=memory"],
@@ -152,7 +161,8 @@ def evaluate(
                 overrides=overrides,
                 quiet=quiet,
                 command=f"genbench.evaluate(…, {str(suite)!r}, step={step}, track={track!r})",
-            )
+            ),
+            page=page,
         )
 
 

@@ -203,8 +203,10 @@ class TransformersModel(MemoryModel):
         while self._waiting:
             await self._gathered()
             first = self._waiting[0][1]
-            taken = [item for item in self._waiting if item[1] == first][: self.batch]
-            self._waiting = [item for item in self._waiting if item not in taken]
+            places = [place for place, item in enumerate(self._waiting) if item[1] == first][: self.batch]
+            taken = [self._waiting[place] for place in places]
+            left = set(places)
+            self._waiting = [item for place, item in enumerate(self._waiting) if place not in left]
             try:
                 found = self._batch([request for request, _, _ in taken], first)
             except Exception as error:
@@ -500,8 +502,8 @@ class MemorySettings(EngineSettings):
 
     @property
     def workers(self) -> int:
-        """Return twice the batch, so that the next one waits while one is drawn."""
-        return 2 * self.model.batch
+        """Return four times the batch, so that the next one waits whole while one is drawn."""
+        return 4 * self.model.batch
 
     @property
     def slots(self) -> int:
