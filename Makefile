@@ -18,13 +18,14 @@ SLOW_WORKERS ?= 2
 # Tests wait for the processes that they start for a quarter of their time.
 QUICK_WORKERS ?= 3
 
-.PHONY: help setup demo test quick chaos check docs schema bench bench-quick system clean
+.PHONY: help setup demo test quick chaos check docs schema wheel bench bench-quick system clean
 
 help:
 	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test    set up, check the code, run all tests (what CI runs)"
 	@echo "make quick   run the tests that need neither an engine nor much time (3 to 4 minutes)"
 	@echo "make chaos   disturb runs of 5,000 samples with 45 faults (6 minutes, an hour on a busy machine)"
+	@echo "make wheel   build the wheel of a release into dist/"
 	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
 	@echo "make check   run ruff, mypy --strict and import-linter"
 	@echo "make docs    build the documentation into site/; a broken link is an error"
@@ -73,6 +74,10 @@ check: setup
 docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "built site/index.html"
+
+wheel: setup
+	@$(BIN)/python -m hatchling build -t wheel -d dist
+	@ls dist/*.whl
 
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas

@@ -125,7 +125,12 @@ def evaluate(
             first.
         tokenizer: a folder, a hub id, or the tokenizer itself. None: the model's own.
         batch: requests that are drawn together. None: what vLLM was loaded with, or 16.
-        run_dir, data_dir, limit, tasks, overrides: as in `RunOptions`.
+        run_dir: where to write, as in `RunOptions`.
+        data_dir: the mirror of datasets.
+        limit: at most so many problems of each task.
+        tasks: only these tasks.
+        overrides: KEY=VALUE texts, as `--set`.
+        quiet: print no progress.
         page: also write report.html, which takes a second. `genbench report` writes it later as well.
 
     Raises:

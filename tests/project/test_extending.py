@@ -55,8 +55,8 @@ class Block:
     text: str
 
 
-def blocks(page: str) -> list[Block]:
-    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+def blocks(page: str, folder: Path = PAGES) -> list[Block]:
+    text = (folder / f"{page}.md").read_text(encoding="utf-8")
     return [Block(found[1], found[2] or "", found[3]) for found in _BLOCK.finditer(text)]
 
 
@@ -133,17 +133,29 @@ def squeezed(text: str) -> str:
 def test_the_page_can_be_followed_to_the_letter(page: str, tmp_path: Path) -> None:
     found = blocks(page)
     write_files(found, tmp_path)
-    environment = commands(tmp_path)
+    assert follow(found, tmp_path), "the page checks nothing"
+
+
+def follow(found: list[Block], place: Path) -> int:
+    """Run the shell blocks of a page. Return how many lines of output were as printed."""
+    environment = commands(place)
     ran = 0
     for script, wanted in steps(found):
         done = subprocess.run(
-            ["sh", "-ec", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            ["sh", "-ec", script], cwd=place, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         for line in wanted:
             assert squeezed(line) in squeezed(done.stdout), done.stdout + done.stderr
             ran += 1
-    assert ran, "the page checks nothing"
+    return ran
+
+
+@pytest.mark.slow
+def test_the_guide_to_a_benchmark_can_be_followed_to_the_letter(tmp_path: Path) -> None:
+    found = blocks("benchmarks", PAGES.parent)
+    write_files(found, tmp_path)
+    assert follow(found, tmp_path) == 3
 
 
 def test_there_is_a_page_for_every_addition() -> None:
