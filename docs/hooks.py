@@ -1,13 +1,18 @@
-"""Pages of the site that are generated from the code: the suite's keys, the command line and the tasks."""
+"""Pages of the site that are generated from the code: suite keys, the command line, tasks, and messages."""
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
 from mkdocs.structure.files import File
 
+import genbench
+from genbench import errors
 from genbench.cli.app import PANELS, app
 from genbench.runs.options import run_options
 from genbench.suite.config import SuiteConfig
@@ -27,7 +32,64 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the table of the options of a run where a page asks for it."""
+    if MESSAGES in markdown:
+        markdown = markdown.replace(MESSAGES, messages_list())
     return markdown.replace("<!-- options of a run -->", options_table())
+
+
+MESSAGES = "<!-- all messages -->"
+_SOURCE = Path(genbench.__file__).parent
+_HIDDEN = "…"
+
+
+def messages_list() -> str:
+    """Return the messages of all errors that genbench raises, by package, in the order of the alphabet."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in sorted(_SOURCE.rglob("*.py")):
+        package = path.relative_to(_SOURCE).parts[0].removesuffix(".py")
+        found[package] |= set(raised_messages(ast.parse(path.read_text(encoding="utf-8"))))
+    parts: list[str] = []
+    for package, messages in sorted(found.items()):
+        if messages:
+            parts.append(f"### {package}\n")
+            parts += [
+                f"* {_escaped(text)}"
+                for text in sorted(messages, key=lambda text: text.lstrip(_HIDDEN + " :"))
+            ]
+            parts.append("")
+    return "\n".join(parts)
+
+
+def raised_messages(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of the errors that a module raises or returns, with `…` for what is filled in."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and _is_error(node.func):
+            text = _template(node.args[0]).strip()
+            if len(text.replace(_HIDDEN, "").strip(" :")) > 12:
+                yield text
+
+
+def _is_error(function: ast.expr) -> bool:
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    return isinstance(getattr(errors, name, None), type) and issubclass(
+        getattr(errors, name), errors.GenbenchError
+    )
+
+
+def _template(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_template(value) for value in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _template(node.left) + _template(node.right)
+    return _HIDDEN
+
+
+def _escaped(text: str) -> str:
+    """Return a message as Markdown that shows it as it is."""
+    plain = " ".join(text.split())
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>#|" else sign for sign in plain)
 
 
 def options_table() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -151,3 +152,15 @@ def test_the_site_builds_without_a_broken_link_and_asks_for_nothing_from_outside
     assert "genbench compare" in (tmp_path / "site/reference/cli.html").read_text()
     assert "repetition_penalty" in (tmp_path / "site/reference/suite.html").read_text()
     assert "max_hours" in (tmp_path / "site/reference/python.html").read_text()
+
+
+def test_messages_that_are_explained_are_among_those_that_are_raised() -> None:
+    hooks = runpy.run_path(str(DOCS / "hooks.py"))
+    found = hooks["messages_list"]().replace("\\", "")
+    assert found.count("\n* ") > 700
+    page = (DOCS / "messages.md").read_text()
+    section = page.split("## What needs more words")[1].split("\n## ")[0]
+    explained = re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)[2:]
+    sources = "".join(path.read_text() for path in (ROOT / "genbench").rglob("*.py"))
+    joined = re.sub(r'"\s*\n\s*f?"', "", sources)
+    assert [text for text in explained if text not in joined] == []
