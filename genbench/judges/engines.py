@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines.http.chat import ChatServer
-from genbench.errors import GenbenchError
+from genbench.errors import EngineError, GenbenchError
 from genbench.judges.calibration import ask_canary, pin_path
 from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
+from genbench.safetext.redaction import hidden_message
 from genbench.suite.judge import JudgeConfig, JudgeModel
 from genbench.suite.suitefile import Suite
 
@@ -56,6 +57,36 @@ class JudgeEngines:
         self._failures: dict[str, GenbenchError] = {}
         self._canaries: dict[str, dict[str, Any]] = {}
         self._lock = asyncio.Lock()
+
+    async def answers(self, limit_s: float) -> list[str]:
+        """Ask each judge's server which models it serves. Return a line each; `!` begins a warning.
+
+        A server that does not answer now may do so when a run asks its first question.
+
+        Args:
+            limit_s: seconds after which a server counts as silent.
+
+        Raises:
+            ConfigError: a server refuses the key, or does not serve the model.
+        """
+        lines: list[str] = []
+        for engine in self._built.values():
+            if not isinstance(engine, ChatServer):
+                continue
+            place = hidden_message(f"{engine.settings.model} at {engine.settings.base_url}")
+            try:
+                async with asyncio.timeout(limit_s):
+                    await engine.start()
+                lines.append(f"{place} answers")
+            except TimeoutError:
+                lines.append(
+                    f"!{place} did not answer within {limit_s:g} s; it must when the first answer is judged"
+                )
+            except EngineError as error:
+                lines.append(f"!{error}")
+            finally:
+                await engine.close()
+        return lines
 
     async def started(self, judge: Judge) -> JudgeEngine:
         """Return the judge's running engine. The first call starts it and asks the judge its canary.

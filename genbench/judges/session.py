@@ -109,6 +109,10 @@ class JudgeSession:
         """What every report of the run must say of its judges."""
         return [line for item in self._tasks.values() for line in item.warnings]
 
+    async def answers(self, limit_s: float) -> list[str]:
+        """Ask the judges' servers whether they are there. See `JudgeEngines.answers`."""
+        return await self._engines.answers(limit_s)
+
     def remember(self, judges: Mapping[str, JudgeRecord]) -> None:
         """Keep what a folder's manifest says of these judges, for runs that ask nothing again.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.suite.config import Decoding
+from genbench.suite.engine import SuiteMistake
 
 BASE = VllmSettings(
     Path("m"), Path("m"), None, "bfloat16", False, 8, 8192, {"t": Decoding()}, max_model_len=4096
@@ -108,3 +110,22 @@ def test_fast_prefill_is_refused_for_given_texts() -> None:
 def test_lora_is_refused_for_given_texts() -> None:
     for settings in (replace(BASE, adapter=Path("lora")), replace(BASE, share=True)):
         assert "merge the adapter into its base, or take engine.share out" in settings.no_scores
+
+
+def test_parts_of_a_model_need_as_many_devices_as_this_machine_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    eight = replace(BASE, extra={"tensor_parallel_size": 4, "pipeline_parallel_size": 2})
+    cores = len(os.sched_getaffinity(0))
+    many = replace(BASE, extra={"tensor_parallel_size": cores + 1})
+    with pytest.raises(
+        SuiteMistake, match=rf"wants {cores + 1} cores, found {cores} that this process may use"
+    ):
+        many.check_devices()
+    BASE.check_devices()
+    monkeypatch.setattr("genbench.engines.vllm.environment.distribution", lambda: ("vllm", "0.32.0"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    with pytest.raises(
+        SuiteMistake,
+        match=r"tensor_parallel_size: 4, engine\.pipeline_parallel_size: 2 wants 8 GPUs, found 2",
+    ):
+        eight.check_devices()
+    replace(BASE, extra={"tensor_parallel_size": 2}).check_devices()

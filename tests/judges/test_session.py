@@ -14,6 +14,7 @@ import pytest
 
 from genbench import pipeline
 from genbench.errors import ConfigError, EngineError
+from genbench.runs.execution.preflight import check_suite
 
 from .conftest import COMMIT, Case, Server
 
@@ -294,3 +295,29 @@ def test_a_judge_that_cannot_start_is_started_once_for_all_samples(judged: Case,
     assert server.gets == 2
     server.down = False
     assert judged.run().failures == []
+
+
+def _judges_line(case: Case) -> list[str]:
+    options = pipeline.RunOptions(suite=str(case.path / "suite.yaml"), run_dir=case.path / "runs")
+    return [str(line) for line in check_suite(options) if line.what == "judges"]
+
+
+def test_check_asks_the_judges_server_as_it_asks_model_servers(
+    judged: Case, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged.write(n=2, k=1)
+    assert _judges_line(judged) == [f"ok       judges: grader at {judged.url} answers"]
+    assert server.requests == [] and server.canaries == []
+    judged.write(n=2, k=1, retries=0)
+    server.down = True
+    (line,) = _judges_line(judged)
+    assert line.startswith("warning  judges: ") and judged.url in line
+    monkeypatch.setattr("genbench.runs.execution.preflight._ANSWER_S", 0.2)
+    judged.write(n=2, k=1)
+    (line,) = _judges_line(judged)
+    assert "did not answer within 0.2 s; it must when the first answer is judged" in line
+    server.down = False
+    suite = judged.path / "suite.yaml"
+    suite.write_text(suite.read_text().replace("model: grader", "model: another"))
+    (line,) = _judges_line(judged)
+    assert line.startswith("error    judges: ") and "another" in line

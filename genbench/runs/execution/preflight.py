@@ -189,6 +189,10 @@ _BYTES_PER_TOKEN = 5
 """Bytes of completions.jsonl per completion token: about 4 characters of English, and JSON."""
 
 
+_ANSWER_S = 10.0
+"""Seconds that a judge's server has to say which models it serves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One line of a pre-flight check."""
@@ -220,6 +224,7 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     checks += _with_one_mirror(found, str(options.suite))
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: [check_engine(suite)])
+    checks += _attempt("judges", lambda: asyncio.run(JudgeSession(suite, tasks, Path()).answers(_ANSWER_S)))
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks))
