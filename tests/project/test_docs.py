@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 import runpy
@@ -18,7 +19,11 @@ from ruamel.yaml import YAML
 
 from genbench.cli.app import app
 from genbench.reports import parity
+from genbench.reports.result_tables import SCORES
+from genbench.reports.table import TERMINAL
 from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
+from genbench.suite.shipped import suite_path
+from genbench.suite.suitefile import read_suite
 from genbench.tasks.base import Conversation
 from genbench.tasks.factory import custom_task
 from genbench.types import STATUSES
@@ -164,3 +169,20 @@ def test_messages_that_are_explained_are_among_those_that_are_raised() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "genbench").rglob("*.py"))
     joined = re.sub(r'"\s*\n\s*f?"', "", sources)
     assert [text for text in explained if text not in joined] == []
+
+
+def test_the_table_of_the_results_page_is_that_of_a_run_of_quickstart() -> None:
+    """Its columns, tasks and sizes are those of today; its values and counts say the same."""
+    block = (DOCS / "results.md").read_text().split("```\n")[1].splitlines()
+    head = [column.head for column in SCORES.columns if TERMINAL in column.shown]
+    assert re.split(r"  +", block[0]) == head
+    suite = read_suite(suite_path("quickstart")).config
+    rows = [re.split(r"  +", line) for line in block[2:]]
+    assert [row[:2] for row in rows] == [[m, t.label] for m in suite.models for t in suite.tasks]
+    for row, task in zip(rows, [*suite.tasks] * 2, strict=True):
+        counts = dict(item.split(" ") for item in row[7].split(", "))
+        low, high = ast.literal_eval(row[4])
+        samples = sum(map(int, counts.values()))
+        assert row[6] == f"{samples // (task.k or 0)} x {task.k}"
+        assert float(row[3]) == pytest.approx(100 * int(counts["correct"]) / samples, abs=0.051)
+        assert low < float(row[3]) < high
