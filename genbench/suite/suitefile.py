@@ -286,7 +286,17 @@ def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -
         found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
         causes = [item for item in found if not any(is_within(other["loc"], item["loc"]) for other in found)]
         messages = [message(item, path, lines, lambda loc: _keys_at(loc, raw)) for item in causes]
-        raise ConfigError("\n".join(dict.fromkeys(messages))) from None
+        raise ConfigError(_folded(list(dict.fromkeys(messages)))) from None
+
+
+_MOST_MISTAKES = 20
+
+
+def _folded(messages: Sequence[str]) -> str:
+    """Return the first mistakes of a suite, a line each, and how many more there are."""
+    more = len(messages) - _MOST_MISTAKES
+    left_out = [f"… and {more} more mistakes of this file"] if more > 0 else []
+    return "\n".join([*messages[:_MOST_MISTAKES], *left_out])
 
 
 def _check_tasks(suite: Suite) -> None:

@@ -37,3 +37,14 @@ def test_lists_and_details_say_what_to_know(tmp_path: Path) -> None:
     assert "waits for 1 free device" in listed and "h:1:a   working      2  0,1      3 s ago" in listed
     text = queue_text(JobDetail(format=1, job=cancelled, created=False, events=events, log=("line",)))
     assert text.startswith("job 1: cancelled, t1 n1\n") and "cancelled (eve)" in text and "    line" in text
+
+
+def test_a_long_reason_is_cut_in_a_row_and_whole_in_the_details(tmp_path: Path) -> None:
+    with open_queue(tmp_path / "ledger.sqlite3") as queue:
+        job, _ = submit(queue, placed(1), tmp_path, by="ada")
+        (found,) = list_jobs(queue)
+    why = "the engine ended: " + "out of memory " * 20
+    failed = found.model_copy(update={"state": "failed", "wait": "", "error": f"{why}\nmore"})
+    row = queue_text(JobList(format=1, queue="q", jobs=(failed,), workers=(), schedules=())).splitlines()[2]
+    assert row.endswith(f"… (queue list {job.id})") and len(row) < 160
+    assert why.strip() in queue_text(JobDetail(format=1, job=failed, created=False, events=(), log=()))

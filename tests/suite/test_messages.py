@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.suite.suitefile import is_within, message, place
+import pytest
+
+from genbench.errors import ConfigError
+from genbench.suite.suitefile import is_within, message, place, read_suite
 from genbench.suite.yamlfile import Loc
 
 LINES: dict[Loc, int | str] = {("decoding",): 3, ("tasks", 0): 5, ("tasks", 0, "k"): "--set tasks.t.k=0"}
@@ -39,3 +42,14 @@ def test_each_kind_of_error_has_its_words() -> None:
         message(low, SUITE, LINES, lambda loc: ())
         == "--set tasks.t.k=0: tasks.0.k: input should be at least 1, found 0"
     )
+
+
+def test_many_mistakes_of_one_file_are_folded(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    tasks = [f"  - {{name: t{number}, kindd: exact, data: {{path: r.jsonl}}, k: 1}}" for number in range(23)]
+    path.write_text("\n".join(["models: {m: {path: x}}", "tasks:", *tasks]))
+    with pytest.raises(ConfigError) as caught:
+        read_suite(path)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 21 and lines[0].endswith("unknown key 'tasks.0.kindd'; did you mean 'kind'?")
+    assert lines[-1] == "… and 3 more mistakes of this file"

@@ -28,6 +28,16 @@ def _state(job: Job) -> str:
     return job.state if not job.cancel or job.state == "cancelled" else f"{job.state}, stopping"
 
 
+_WHY = 72
+"""Characters of a reason in a row. `genbench queue list N` has all of it."""
+
+
+def _why(job: Job) -> str:
+    """Return why a job waits or failed, short enough for a row."""
+    text = job.wait or job.error.partition("\n")[0]
+    return text if len(text) <= _WHY else f"{text[: _WHY - 1].rstrip()}… (queue list {job.id})"
+
+
 JOBS = Table[Job](
     Column("job", lambda job: job.id, right=TERMINAL),
     Column("state", _state),
@@ -35,7 +45,7 @@ JOBS = Table[Job](
     Column("night or step", lambda job: job.label),
     Column("priority", lambda job: job.priority, right=TERMINAL),
     Column("by", lambda job: job.requested_by),
-    Column("", lambda job: job.wait or job.error.partition("\n")[0] or job.ended or job.started or ""),
+    Column("", lambda job: _why(job) or job.ended or job.started or ""),
 )
 _WORKERS = Table[Worker](
     Column("worker", lambda item: item.id),
