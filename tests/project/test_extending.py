@@ -104,7 +104,7 @@ def write_files(found: list[Block], place: Path) -> None:
 def commands(place: Path) -> dict[str, str]:
     """Return an environment with the `genbench` and `python` of this test, or of the copied package."""
     tools = place / ".bin"
-    tools.mkdir()
+    tools.mkdir(exist_ok=True)
     for name, arguments in (("genbench", "-m genbench"), ("python", "")):
         tool = tools / name
         tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
@@ -156,6 +156,39 @@ def test_the_guide_to_a_benchmark_can_be_followed_to_the_letter(tmp_path: Path) 
     found = blocks("benchmarks", PAGES.parent)
     write_files(found, tmp_path)
     assert follow(found, tmp_path) == 3
+
+
+def test_the_judge_of_ones_own_can_be_checked_as_the_page_says(tmp_path: Path) -> None:
+    found = blocks("judges", PAGES.parent)
+    write_files(found, tmp_path)
+    digest = hashlib.sha256((tmp_path / "polite.txt").read_bytes()).hexdigest()
+    assert digest in (tmp_path / "polite.yaml").read_text()
+    script = next(
+        block.text for block in found if "polite_suite.yaml" in block.text and block.language == "sh"
+    )
+    # Nothing listens on port 9 here, so that no server of this machine is asked.
+    suite = tmp_path / "polite_suite.yaml"
+    suite.write_text(suite.read_text().replace(":8000/", ":9/"))
+    done = subprocess.run(
+        ["sh", "-ec", script],
+        cwd=tmp_path,
+        env=commands(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok       task tone: 1 problems" in done.stdout and "warning  judges:" in done.stdout
+    (tmp_path / "polite.yaml").write_text((tmp_path / "polite.yaml").read_text().replace(digest, "0" * 64))
+    wrong = subprocess.run(
+        ["sh", "-ec", script],
+        cwd=tmp_path,
+        env=commands(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert wrong.returncode == 2 and f"set prompt_digest: sha256:{digest}" in wrong.stdout
 
 
 def test_there_is_a_page_for_every_addition() -> None:
