@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from genbench.analysis.budgets import budgets
     from genbench.analysis.comparison.compare import compare
     from genbench.analysis.curves import curves
     from genbench.analysis.estimate import estimate
@@ -81,6 +82,7 @@ _PUBLIC = {
     "frame": "reports.notebook",
     "plot": "reports.notebook",
     "curves": "analysis.curves",
+    "budgets": "analysis.budgets",
     "track": "trend.compose",
 }
 """Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
@@ -92,6 +94,7 @@ __all__ = [
     "RunReport",
     "SampleFilter",
     "__version__",
+    "budgets",
     "check_judge",
     "check_suite",
     "close_verifiers",

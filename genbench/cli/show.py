@@ -56,6 +56,8 @@ def report(
         "genbench show runs/q/tuned arithmetic a-17",
         "genbench show runs/q/base arithmetic --status truncated",
         "genbench show runs/q/base arithmetic --with runs/q/tuned --flip gained",
+        "genbench show runs/q/tuned --budgets all",
+        "genbench show runs/q/tuned aime25 --budgets 4096,8192,32768 --with runs/q/base",
         "genbench show runs/q --progress",
     ),
 )
@@ -78,6 +80,15 @@ def show(
     flip: Annotated[
         str | None, typer.Option(help="gained or lost: only what --with scores higher, or lower.")
     ] = None,
+    budgets: Annotated[
+        str | None,
+        typer.Option(
+            "--budgets",
+            metavar="N,N|all",
+            help="Show what the run would have scored with at most N tokens a reply; all: its own limit, "
+            "halved again and again. --with names the base.",
+        ),
+    ] = None,
     progress: Annotated[
         bool, typer.Option("--progress", help="Show the progress of a run, which may be running.")
     ] = False,
@@ -85,12 +96,15 @@ def show(
 ) -> None:
     """Show a run: its table, the problems of a task, or samples.
 
-    With --with, a second run is shown next to it. With --progress, samples, tokens per second, time left and
+    With --with, a second run is shown next to it. With --budgets, the score at fewer tokens, which the stored
+    replies tell: what had ended counts as it is, an open trace as wrong, an answer that had begun as unknown.
+    With --progress, samples, tokens per second, time left and
     the process that writes the run are shown, from another terminal.
     """
     from genbench.pipeline import latest_results
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.terminal.show import (
+        budgets_text,
         sample_pairs_text,
         samples_text,
         status_text,
@@ -99,8 +113,13 @@ def show(
     )
 
     check_mode(context, "--progress", progress, shared=("run_dir", "as_json"))
+    check_mode(context, "--budgets", budgets is not None, shared=("run_dir", "task", "with_", "as_json"))
     if progress:
         print_record(genbench.status(run_dir), status_text, as_json)
+        return
+    if budgets is not None:
+        record = genbench.budgets(run_dir, with_, [task] if task else [], at=_budgets(budgets))
+        print_record(record, budgets_text, as_json)
         return
     if task is None:
         results = latest_results(run_dir)
@@ -123,6 +142,17 @@ def show(
         _print_rows(run_dir, with_, wanted, problems, task_text, task_pairs_text, as_json)
     else:
         _print_rows(run_dir, with_, wanted, samples, samples_text, columns, as_json)
+
+
+def _budgets(text: str) -> list[int]:
+    """Return the budgets of an option, none for `all`."""
+    if text == "all":
+        return []
+    try:
+        return [int(item) for item in text.split(",")]
+    except ValueError:
+        what = f"{text!r}: wanted whole numbers with commas, or all"
+        raise typer.BadParameter(what, param_hint="--budgets") from None
 
 
 def _print_rows(

@@ -13,12 +13,14 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from genbench.analysis.budgets import Budgets
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.curves import Curves
 from genbench.analysis.estimate import Estimation
 from genbench.analysis.parity import ParityReport
 from genbench.analysis.rank import Ranking
 from genbench.analysis.results.record import Results
+from genbench.exchange.import_runs import ImportedLogs
 from genbench.json_record import JsonRecord
 from genbench.ledger.checking import LedgerCheck
 from genbench.ledger.ingest import LedgerAdded
@@ -71,7 +73,12 @@ SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
     "watch_best": BestAgain,
 }
 """By the name of the entry in `$defs` of the schema."""
-GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}
+GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {
+    **DECISION_RECORDS,
+    "curves": Curves,
+    "budgets": Budgets,
+    **SERVICE_RECORDS,
+}
 """The same for decisions, tracks and the queue together."""
 
 
@@ -81,6 +88,7 @@ EXCHANGE_RECORDS: Mapping[str, type[JsonRecord]] = MappingProxyType(
         "prompts": RequestRecord,
         "import_task": ImportRecord,
         "import_levels": LevelReport,
+        "import_log": ImportedLogs,
     }
 )
 """The record of each command by its entry in the schema."""

@@ -19,6 +19,7 @@ SampleKey = tuple[str, int]
 """The pair (problem_id, sample_index)."""
 _MASK = (1 << 64) - 1
 _ABSENT, _USUAL = -1, -2
+_LONGEST = 1 << 31
 
 
 class Column(Mapping[SampleKey, T], Generic[T]):
@@ -70,6 +71,7 @@ class SampleIndex:
         self._prompt_names: list[str] = []
         self._seeds, self._texts = array("Q", [0]) * size, array("Q", [0]) * size
         self._has_seed, self._has_text = bytearray(size), bytearray(size)
+        self._tokens, self._traces = array("i", [_ABSENT]) * size, array("i", [_ABSENT]) * size
         self._end_tokens = tuple(token for token in end_tokens if token)
         self.cut_tokens: set[str] = set()
         """The end tokens that at least one completion ends with."""
@@ -89,6 +91,9 @@ class SampleIndex:
         self._texts[at] = (self._texts[at] + _digest(item)) & _MASK
         self._has_text[at] = 1
         self._note_ends(item.text)
+        for column, count in ((self._tokens, item.completion_tokens), (self._traces, item.trace_tokens)):
+            # A further turn is no beginning of the same reply, so a conversation has no length.
+            column[at] = count if item.turn == 0 and count is not None and count < _LONGEST else _ABSENT
         if item.turn == 0:
             self._prompts[at] = self._prompt_number(item)
             if item.seed is not None:
@@ -157,6 +162,15 @@ class SampleIndex:
     def texts(self) -> Column[int]:
         """Digest of all completions of each sample that was drawn."""
         return Column(self, lambda at: self._texts[at] if self._has_text[at] else None)
+
+    @property
+    def lengths(self) -> Column[tuple[int, int]]:
+        """Tokens of the reply and of its trace, of each sample of one turn whose tokens were counted."""
+        return Column(self, self._length)
+
+    def _length(self, at: int) -> tuple[int, int] | None:
+        tokens, trace = self._tokens[at], self._traces[at]
+        return None if _ABSENT in (tokens, trace) else (tokens, trace)
 
     @property
     def max_tokens(self) -> dict[str, int]:

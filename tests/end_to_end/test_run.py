@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+import genbench
+
 from .conftest import TASKS, TOTAL, Place, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
@@ -110,3 +112,20 @@ def test_an_engine_that_cannot_start_is_one_message_with_its_log(reference: Plac
     assert "the engine could not be started" in done.stderr
     assert "last lines of broken/tuned/engine.log" in done.stderr
     assert "Traceback" not in done.stderr.split("last lines of")[0]
+
+
+def test_budgets_of_a_stored_run_bound_what_is_drawn_with_that_limit(reference: Place) -> None:
+    tasks = ("arithmetic", "choice")
+    found = genbench.budgets(reference.path / "whole" / "tuned", tasks=tasks, at=[32, 48])
+    whole = texts(reference.path / "whole" / "tuned", tasks)
+    for place, budget in enumerate((32, 48)):
+        only = [argument for task in tasks for argument in ("--task", task)]
+        report = reference.results(
+            "--run-dir", f"at{budget}", "--set", f"decoding.max_tokens={budget}", *only
+        )
+        drawn = texts(reference.path / f"at{budget}" / "tuned", tasks)
+        assert all(whole[key].startswith(text) for key, text in drawn.items())
+        for task in tasks:
+            point = found.tasks[task].points[place]
+            assert point.low <= report["models"]["tuned"]["tasks"][task]["value"] <= point.high
+            assert point.low < point.high or budget > 32  # some answers had begun

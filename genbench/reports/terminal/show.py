@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from genbench.analysis.budgets import BudgetDifference, BudgetPoint, Budgets
 from genbench.reports.browse import ProblemRow, SampleRow
-from genbench.reports.numbers import points
+from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress
 from genbench.safetext.printable import one_line, printable
@@ -191,3 +192,57 @@ _PROGRESS = Table[tuple[str, TaskProgress]](
     Column("drawn", lambda row: f"{row[1].done}/{row[1].total}", right=TERMINAL),
     Column("statuses so far", lambda row: _status_counts(row[1].status_counts)),
 )
+
+
+_AT = Table[BudgetPoint](
+    Column("budget", lambda item: f"{item.budget:,}", right=TERMINAL),
+    Column("score", lambda item: _band(item.low, item.high), right=TERMINAL),
+    Column("95% CI", lambda item: interval(item.ci)),
+    Column("tokens", lambda item: f"{item.tokens:,.0f}", right=TERMINAL),
+    Column("right per 1,000 tokens", lambda item: f"{item.right_per_thousand:.3f}", right=TERMINAL),
+)
+_TO_BASE = Table[BudgetDifference](
+    Column("budget", lambda item: f"{item.budget:,}", right=TERMINAL),
+    Column("to base", lambda item: signed(item.difference), right=TERMINAL),
+    Column("95% CI", lambda item: interval(item.ci)),
+    Column("p", lambda item: p_text(item.p), right=TERMINAL),
+    Column("between", lambda item: f"{signed(item.bounds[0])} and {signed(item.bounds[1])}"),
+)
+
+
+def _band(low: float, high: float) -> str:
+    """Return a score, or both bounds if they are a point or more apart."""
+    return points(low) if high - low < 0.01 else f"{points(low)} to {points(high)}"
+
+
+def budgets_text(record: Budgets) -> str:
+    """Return the scores by token budget as text, task by task."""
+    parts: list[str] = []
+    for name, task in record.tasks.items():
+        if task.unknown:
+            parts += [f"{name}: no budgets: {task.unknown}", ""]
+            continue
+        parts += [f"{name}:", _AT.text(task.points, indent="  ")]
+        if task.differences:
+            parts += [f"  {_headline(task.differences)}", _TO_BASE.text(task.differences, indent="  ")]
+        parts.append("")
+    parts += [
+        "Score: points of 100 if replies had ended at the budget. Two numbers: answers that had begun count",
+        "as wrong, or as they are at the end. Tokens: of a sample, cut at the budget. p: after Holm.",
+    ]
+    return printable("\n".join(parts))
+
+
+def _headline(found: Sequence[BudgetDifference]) -> str:
+    """Return the difference at the smallest and at the largest budget in words."""
+    first, last = found[0], found[-1]
+    middle = next((item for item in found if (item.difference < 0) != (last.difference < 0)), first)
+    return f"at {middle.budget:,} tokens {_words(middle)}, at {last.budget:,} {_words(last)}"
+
+
+def _words(item: BudgetDifference) -> str:
+    side = "below" if item.difference < 0 else "above"
+    low, high = sorted(abs(bound) for bound in item.ci)
+    crosses = item.ci[0] < 0 < item.ci[1]
+    bounds = interval(item.ci) if crosses else f"[{points(low)}, {points(high)}]"
+    return f"{points(abs(item.difference))} {bounds} {side} base"

@@ -1,0 +1,201 @@
+"""What a run would have scored with fewer tokens: its replies cut at a budget, and what that leaves open.
+
+Decoding goes from left to right and does not know its limit. So with the same seed the reply at a budget is
+the beginning of the reply at the run's own limit, and a reply that had ended by then is the same reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr
+
+from genbench.stats.multiple_testing import holm
+from genbench.stats.resample import cluster_numbers
+from genbench.stats.scores import Floats
+
+Ints = npt.NDArray[np.int64]
+MOST = 8
+"""Budgets of one curve: a test of each shares the error rate."""
+_LEAST = 32
+
+
+def budgets_up_to(limit: int) -> tuple[int, ...]:
+    """Return up to MOST budgets, each twice the one before, that end with the run's own limit."""
+    found = [limit]
+    while len(found) < MOST and found[0] // 2 >= _LEAST:
+        found.insert(0, found[0] // 2)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """The replies of one task, one entry for each sample with a score.
+
+    Args:
+        problem: the number of the problem, from 0.
+        tokens: the tokens of the whole reply.
+        trace: the tokens of its trace and its tags, 0 without one. All tokens if the trace never ends.
+        score: in [0, 1].
+    """
+
+    problem: Ints
+    tokens: Ints
+    trace: Ints
+    score: Floats
+
+    def at(self, budget: int) -> tuple[Floats, Floats]:
+        """Return the least and the largest score of each reply if it had ended after `budget` tokens.
+
+        A reply that had ended by then keeps its score. One whose trace was still open has no answer: 0. One
+        whose answer had begun is unknown, between 0 and its score: its text up to there was not verified.
+        """
+        done = self.tokens <= budget
+        begun = ~done & (self.trace < budget)
+        return np.where(done, self.score, 0.0), np.where(done | begun, self.score, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Scores by budget: arrays (budgets,).
+
+    `low` and `high` bound the score. `ci_low` is the lower end of the interval of `low`, `ci_high` the upper
+    end of that of `high`: 95 %, over new problems. `tokens` is the mean of the tokens of a sample,
+    `per_thousand` the right answers for a thousand tokens, by `low`.
+    """
+
+    budgets: tuple[int, ...]
+    low: Floats
+    high: Floats
+    ci_low: Floats
+    ci_high: Floats
+    tokens: Floats
+    per_thousand: Floats
+
+
+def problem_means(replies: Replies, budgets: Sequence[int], problems: int) -> tuple[Floats, Floats]:
+    """Return the mean `low` and `high` of each problem at each budget, (problems, budgets).
+
+    A problem without scored samples has NaN.
+    """
+    counts = np.bincount(replies.problem, minlength=problems).astype(float)
+    counts[counts == 0] = np.nan
+    low, high = np.empty((problems, len(budgets))), np.empty((problems, len(budgets)))
+    for place, budget in enumerate(budgets):
+        for out, scores in zip((low, high), replies.at(budget), strict=True):
+            out[:, place] = np.bincount(replies.problem, weights=scores, minlength=problems) / counts
+    return low, high
+
+
+def budget_curve(
+    replies: Replies,
+    budgets: Sequence[int],
+    problems: int,
+    *,
+    groups: Sequence[str | None] | None = None,
+    seed: int,
+) -> Curve:
+    """Return the curve of one run, with intervals that resample whole groups of problems.
+
+    All budgets have the same resamples.
+
+    Args:
+        problems: the number of problems.
+        groups: the cluster of each problem. None: each is its own.
+        seed: of the resampling.
+    """
+    low, high = problem_means(replies, budgets, problems)
+    known = ~np.isnan(low[:, 0])
+    codes = _codes(groups, problems)[known]
+    ends = [_quantiles(values[known], codes, seed) for values in (low, high)]
+    spent = np.array([np.minimum(replies.tokens, budget).sum() for budget in budgets], dtype=float)
+    right = np.array([replies.at(budget)[0].sum() for budget in budgets])
+    return Curve(
+        budgets=tuple(budgets),
+        low=low[known].mean(axis=0),
+        high=high[known].mean(axis=0),
+        ci_low=ends[0][0],
+        ci_high=ends[1][1],
+        tokens=spent / len(replies.tokens),
+        per_thousand=1000 * right / spent,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Tuned minus base at each budget, paired by problem: arrays (budgets,).
+
+    `low` and `high` bound the mean difference, because either side may be unknown there. `ci` (budgets, 2) is
+    the 95 % interval of `middle`, the difference of the lower scores, and `p` its two-sided p value after
+    Holm.
+    """
+
+    low: Floats
+    high: Floats
+    middle: Floats
+    ci: Floats
+    p: Floats
+
+
+def budget_difference(
+    base: tuple[Floats, Floats],
+    tuned: tuple[Floats, Floats],
+    groups: Sequence[str | None] | None = None,
+    *,
+    seed: int = 0,
+) -> Difference:
+    """Compare two runs at each budget.
+
+    Args:
+        base: mean `low` and `high` of each problem, (problems, budgets), of the problems that both have.
+        tuned: the same of the other run.
+        groups: the cluster of each problem.
+        seed: of the resampling.
+    """
+    known = ~np.isnan(base[0][:, 0]) & ~np.isnan(tuned[0][:, 0])
+    moved = (tuned[0] - base[0])[known]
+    codes = _codes(groups, len(known))[known]
+    n, g = len(moved), len(np.unique(codes))
+    middle = moved.mean(axis=0)
+    residuals = moved - middle
+    own = np.unique(codes, return_inverse=True)[1]
+    totals = np.stack([np.bincount(own, column) for column in residuals.T], axis=1)
+    errors = np.sqrt((totals**2).sum(axis=0) * g / max(1, g - 1)) / n
+    t = np.divide(middle, errors, out=np.zeros_like(middle), where=errors > 0)
+    p = 2 * stdtr(max(1, g - 1), -np.abs(t))
+    return Difference(
+        low=(tuned[0] - base[1])[known].mean(axis=0),
+        high=(tuned[1] - base[0])[known].mean(axis=0),
+        middle=middle,
+        ci=np.stack(_quantiles(moved, codes, seed), axis=1),
+        p=np.array(holm(p.tolist())),
+    )
+
+
+def _codes(groups: Sequence[str | None] | None, problems: int) -> Ints:
+    if groups is None or all(group is None for group in groups):
+        return np.arange(problems)
+    return cluster_numbers(groups).astype(np.int64)
+
+
+_RESAMPLES, _CHUNK = 2000, 100
+
+
+def _quantiles(values: Floats, codes: Ints, seed: int) -> tuple[Floats, Floats]:
+    """Return the 2.5 % and 97.5 % quantiles of the means of resamples of clusters, (budgets,) each.
+
+    Equal seeds and clusters have equal resamples.
+    """
+    own = np.unique(codes, return_inverse=True)[1]
+    sums = np.stack([np.bincount(own, column) for column in values.T], axis=1)
+    sizes = np.bincount(own).astype(float)
+    rng, clusters = np.random.default_rng(seed), len(sizes)
+    means = np.empty((_RESAMPLES, values.shape[1]))
+    for start in range(0, _RESAMPLES, _CHUNK):
+        drawn = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=_CHUNK).astype(float)
+        means[start : start + _CHUNK] = (drawn @ sums) / (drawn @ sizes)[:, None]
+    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    return low, high
