@@ -179,6 +179,7 @@ def import_logs(
     track: str | None = None,
     ledger: str | Path | None = None,
     say: Callable[[str], None] = lambda _: None,
+    tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> ImportedLogs:
     """Make runs of folders of logs of other tools. Runs that are there already stay as they are.
 
@@ -189,12 +190,16 @@ def import_logs(
         track: a track of the ledger. Each run is added to it, at the day of its logs.
         ledger: the ledger. None: the one of `genbench ledger`.
         say: called with a line for what was chosen or changed.
+        tell: called with how many runs are made, and of how many.
 
     Raises:
         InputError: a source does not exist, nothing below them is a log, or the ledger cannot be opened.
     """
     found = find_logs([str(source) for source in sources], choice or ImportChoice(), say)
-    made = [_import_run(item, Path(into), track, say) for item in found.runs]
+    made: list[ImportedRun] = []
+    for item in found.runs:
+        made.append(_import_run(item, Path(into), track, say))
+        tell(len(made), len(found.runs))
     if track is not None and made:
         from genbench.ledger.database import open_ledger  # noqa: PLC0415  only with a track
         from genbench.ledger.ingest import add  # noqa: PLC0415

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -215,11 +216,30 @@ def import_log(
         say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
         return
     record = genbench.import_logs(
-        sources, output, choice, track=track, ledger=ledger, say=lambda line: typer.echo(line, err=True)
+        sources,
+        output,
+        choice,
+        track=track,
+        ledger=ledger,
+        say=lambda line: typer.echo(line, err=True),
+        tell=_RunsMade(),
     )
     print_record(record, imported_logs_text, as_json)
     if record.left_out:
         raise typer.Exit(1)
+
+
+class _RunsMade:
+    """Shows on a terminal how many runs were made of logs, and the time left."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def __call__(self, done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            left = (time.monotonic() - self._began) / done * (of - done)
+            end = "\n" if done == of else ""
+            print(f"\r{done:,} of {of:,} runs, {left:,.0f} s left ", end=end, file=sys.stderr, flush=True)
 
 
 @app.command(
