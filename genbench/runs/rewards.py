@@ -89,7 +89,10 @@ def verify_all(
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"verify: answer {place} is {text!r:.80}, wanted a text")
-    spec = VerifierSpec(_verifier(kind), options)
+    try:
+        spec = VerifierSpec(_verifier(kind), options)
+    except TypeError as error:
+        raise ConfigError(f"verify: options of a verifier are JSON values: {error}") from None
     split = _splitter(reasoning, trace_opened)
     given = [split(text, is_cut) for text, is_cut in zip(texts, cut, strict=True)]
     return _workers().verdicts(kind, spec, given, wanted)

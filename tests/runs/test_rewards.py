@@ -125,6 +125,7 @@ def test_wrong_calls_say_what_is_wanted() -> None:
         "no answer to verify": lambda: genbench.verify("likelihood", "a", "b"),
         "name the format": lambda: genbench.verify("math", "a", "b", reasoning="auto"),
         "unknown reasoning format 'thinks'": lambda: genbench.verify("math", "a", "b", reasoning="thinks"),
+        "options of a verifier are JSON values": lambda: genbench.verify("math", "a", "b", tolerance={1}),
         "tolerances": lambda: genbench.verify("math", "a", "b", tolerances=2),
     }
     said = {}
