@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
+from genbench.errors import GenbenchError, InterruptedRunError
 from genbench.exchange.import_log import ImportChoice
 from genbench.exchange.import_runs import (
     ImportedLogs,
@@ -197,9 +198,14 @@ def import_logs(
     """
     found = find_logs([str(source) for source in sources], choice or ImportChoice(), say)
     made: list[ImportedRun] = []
-    for item in found.runs:
-        made.append(_import_run(item, Path(into), track, say))
-        tell(len(made), len(found.runs))
+    for place, item in enumerate(found.runs, start=1):
+        try:
+            made.append(_import_run(item, Path(into), track, say))
+        except InterruptedRunError:
+            raise
+        except GenbenchError as error:  # of one run: the others are imported all the same
+            found.left_out |= {str(task.source): str(error) for task in item.tasks.values()}
+        tell(place, len(found.runs))
     if track is not None and made:
         from genbench.ledger.database import open_ledger  # noqa: PLC0415  only with a track
         from genbench.ledger.ingest import add  # noqa: PLC0415

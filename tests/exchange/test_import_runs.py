@@ -288,6 +288,15 @@ def test_logs_that_cannot_be_read_are_listed_and_the_others_are_imported(logs: P
     assert {run["outcome"] for run in json.loads(again.stdout)["runs"]} == {"there"}
 
 
+def test_a_log_that_makes_no_run_is_listed_and_the_others_are_imported(logs: Path) -> None:
+    place = next((logs / "a").rglob("samples_gsm8k_2026-03-02*.jsonl"))
+    place.rename(place.with_name(place.name.replace("gsm8k", "engine")))
+    record = genbench.import_logs([logs / "a"])
+    assert [run.night for run in record.runs] == ["2026-03-01"]
+    ((path, why),) = record.left_out.items()
+    assert "samples_engine" in path and "is the name of a file or folder that genbench writes itself" in why
+
+
 def test_sources_without_logs_are_refused(logs: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         genbench.import_logs([logs / "nothing"])
