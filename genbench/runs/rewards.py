@@ -218,14 +218,17 @@ class _Workers:
 
 
 _shared: dict[int, _Workers] = {}
-"""By process id: a forked process has neither the thread nor the sockets of its parent."""
+"""By process id: a forked process has not the thread of its parent, and must have workers of its own.
+
+It keeps what its parent has. To free it would take the sockets out of the epoll set that both share, and the
+parent would wait for its workers for ever.
+"""
 _lock = threading.Lock()
 
 
 def _workers() -> _Workers:
     with _lock:
         if os.getpid() not in _shared:
-            _shared.clear()
             _shared[os.getpid()] = _Workers()
         return _shared[os.getpid()]
 

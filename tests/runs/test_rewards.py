@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -100,20 +101,40 @@ def test_a_reference_that_cannot_be_read_gives_no_score_and_says_why() -> None:
     assert bad.score is None and "choice reference" in bad.detail["why"]
 
 
-def test_calls_from_coroutines_threads_and_forked_processes_work() -> None:
+def test_calls_from_coroutines_and_threads_work() -> None:
     async def many() -> list[float | None]:
         calls = (asyncio.to_thread(genbench.verify, "math", RIGHT, "2") for _ in range(4))
         return [verdict.score for verdict in await asyncio.gather(*calls)]
 
     assert asyncio.run(many()) == [1.0] * 4
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply_async(_score, (RIGHT,)).get(60) == 1.0
 
 
-def _score(text: str) -> float | None:
-    score = genbench.verify("math", text, "2").score
-    close_verifiers()
-    return score
+FORKED = """
+import gc, multiprocessing, sys
+import genbench
+
+def score(text):
+    found = genbench.verify("math", text, "2").score
+    gc.collect()
+    genbench.close_verifiers()
+    return found
+
+if __name__ == "__main__":
+    assert genbench.verify("math", "2", "2").score == 1
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map_async(score, ["2", "3", "2"]).get(60)
+    print(found, [genbench.verify("math", text, "2").score for text in "232"])
+"""
+
+
+@pytest.mark.slow
+def test_a_forked_process_has_workers_of_its_own_and_leaves_those_of_its_parent(tmp_path: Path) -> None:
+    # A process of its own, as a user's: this one has the threads of everything that other tests imported.
+    (tmp_path / "forked.py").write_text(FORKED)
+    done = subprocess.run(
+        [sys.executable, "forked.py"], cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False
+    )
+    assert done.stdout.strip() == "[1.0, 0.0, 1.0] [1.0, 0.0, 1.0]", done.stderr
 
 
 def test_wrong_calls_say_what_is_wanted() -> None:
