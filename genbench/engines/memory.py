@@ -191,7 +191,15 @@ class TransformersModel(MemoryModel):
         self.version = f"transformers {metadata.version('transformers')}"
 
     async def draw(self, request: Request, decoding: Decoding) -> Drawn:
-        """Return the completion, which is drawn in a batch with others of the same decoding."""
+        """Return the completion, which is drawn in a batch with others of the same decoding.
+
+        Raises:
+            RequestFailedError: the text is to be constrained, which `generate` cannot.
+        """
+        if request.structured:
+            raise RequestFailedError(
+                "Transformers cannot constrain a text; give the checkpoint to: genbench run"
+            )
         done: asyncio.Future[Drawn] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, decoding, done))
         if self._driver is None or self._driver.done():
@@ -303,7 +311,7 @@ def _batch_seed(requests: Sequence[Request]) -> int:
 @contextmanager
 def _sampling_mode(torch: Any, model: Any, seed: int) -> Iterator[None]:
     """Draw from `seed` without gradients and dropout, and put everything back."""
-    was_training = model.training
+    modes = [(module, module.training) for module in model.modules()]
     devices = [model.device] if model.device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices), torch.no_grad():
         torch.manual_seed(seed)
@@ -311,7 +319,8 @@ def _sampling_mode(torch: Any, model: Any, seed: int) -> Iterator[None]:
         try:
             yield
         finally:
-            model.train(was_training)
+            for module, is_training in modes:  # a trainer may keep parts of it frozen
+                module.training = is_training
 
 
 class FunctionModel(MemoryModel):
@@ -537,7 +546,10 @@ class MemoryEngine(Engine):
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request. Errors are those of the model."""
         started = time.monotonic()
-        drawn = await self._settings.model.draw(request, self._settings.decodings[request.sample.task])
+        try:
+            drawn = await self._settings.model.draw(request, self._settings.decodings[request.sample.task])
+        except ValueError as error:  # vLLM refuses one request so, and works on
+            raise RequestFailedError(f"{request.sample}: {error}") from error
         self._tokens += drawn.tokens or 0
         return Completion(
             sample=request.sample,

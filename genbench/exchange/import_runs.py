@@ -34,6 +34,7 @@ from genbench.exchange.import_log import (
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.models.traces import FORMATS, split
 from genbench.store.json_files import encode, replace
+from genbench.suite.suitefile import plain_name
 
 Say = Callable[[str], None]
 _NO_PROMPT = "(the log has no prompt)"
@@ -413,8 +414,7 @@ def _splits_well(line: Line) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return a text as a name of files: letters, digits, `.`, `_` and `-`."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("_.-") or "unnamed"
+    return plain_name(text) or "unnamed"
 
 
 def lacks(run: LoggedRun) -> list[str]:

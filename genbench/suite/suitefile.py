@@ -378,7 +378,7 @@ def quick_suite(
     style = {} if entry is None else {"prompt_style": "plain"}
     sizes: dict[str, Any] = {} if k is None else {"k": k}
     raw = {
-        "name": _plain("-".join(tasks))[:_NAME_CHARS],
+        "name": plain_name("-".join(tasks))[:_NAME_CHARS],
         "models": {name: {"path": path, **style} for name, path in paths.items()},
         "tasks": [{"task": task, **sizes} for task in tasks] if entry is None else [dict(entry)],
     }
@@ -395,9 +395,9 @@ def _named(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if equals:
         return name, path
-    return _plain(text.rstrip("/").rpartition("/")[2]) or "model", text
+    return plain_name(text.rstrip("/").rpartition("/")[2]) or "model", text
 
 
-def _plain(text: str) -> str:
+def plain_name(text: str) -> str:
     """Return a text as a name of files: letters, digits, dots, dashes."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip("._-")

@@ -78,6 +78,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 model = AutoModelForCausalLM.from_pretrained(CHECKPOINT, dtype=torch.float32)
 model.train()
+model.lm_head.eval()  # as a trainer that keeps a part frozen
 torch.manual_seed(5)
 before = torch.random.get_rng_state()
 HOT = ["decoding.temperature=2", "decoding.top_p=1"]
@@ -85,7 +86,8 @@ evaluate(model, "one", batch=8, overrides=HOT)
 evaluate(model, "two", batch=8, overrides=HOT, tokenizer=AutoTokenizer.from_pretrained(CHECKPOINT))
 COLD = ["decoding.temperature=0", "tasks.arithmetic.k=1", "tasks.choice.k=1"]
 evaluate(model, "greedy", batch=8, overrides=COLD)
-assert model.training and torch.equal(before, torch.random.get_rng_state())
+assert torch.equal(before, torch.random.get_rng_state())
+assert model.training and model.model.training and not model.lm_head.training
 """
 )
 

@@ -246,7 +246,7 @@ def test_other_filters_are_chosen_and_scores_can_be_made_again(logs: Path) -> No
     assert [run.tasks["gsm8k"].mean for run in record.runs] == [1.0, 1.0]
     folder = record.runs[0].folder
     before = genbench.latest_results(folder).tasks["gsm8k"].value
-    assert genbench.score(folder, again=True, quiet=True).results["org_model"].tasks["gsm8k"].value == before
+    assert genbench.score(folder, again=True, quiet=True).results["org-model"].tasks["gsm8k"].value == before
     compared = genbench.compare(folder, record.runs[1].folder)
     assert any("neither token ids nor seeds" in note for note in compared.notes)
     assert not any(note.startswith("run seed") for note in compared.notes)

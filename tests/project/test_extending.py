@@ -136,14 +136,18 @@ def test_the_page_can_be_followed_to_the_letter(page: str, tmp_path: Path) -> No
     assert follow(found, tmp_path), "the page checks nothing"
 
 
+def shell(script: str, place: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-ec", script], cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
+
+
 def follow(found: list[Block], place: Path) -> int:
     """Run the shell blocks of a page. Return how many lines of output were as printed."""
     environment = commands(place)
     ran = 0
     for script, wanted in steps(found):
-        done = subprocess.run(
-            ["sh", "-ec", script], cwd=place, env=environment, capture_output=True, text=True, check=False
-        )
+        done = shell(script, place, environment)
         assert done.returncode == 0, done.stdout + done.stderr
         for line in wanted:
             assert squeezed(line) in squeezed(done.stdout), done.stdout + done.stderr
@@ -169,25 +173,11 @@ def test_the_judge_of_ones_own_can_be_checked_as_the_page_says(tmp_path: Path) -
     # Nothing listens on port 9 here, so that no server of this machine is asked.
     suite = tmp_path / "polite_suite.yaml"
     suite.write_text(suite.read_text().replace(":8000/", ":9/"))
-    done = subprocess.run(
-        ["sh", "-ec", script],
-        cwd=tmp_path,
-        env=commands(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = shell(script, tmp_path, commands(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ok       task tone: 1 problems" in done.stdout and "warning  judges:" in done.stdout
     (tmp_path / "polite.yaml").write_text((tmp_path / "polite.yaml").read_text().replace(digest, "0" * 64))
-    wrong = subprocess.run(
-        ["sh", "-ec", script],
-        cwd=tmp_path,
-        env=commands(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    wrong = shell(script, tmp_path, commands(tmp_path))
     assert wrong.returncode == 2 and f"set prompt_digest: sha256:{digest}" in wrong.stdout
 
 
