@@ -18,7 +18,7 @@ T = TypeVar("T")
 SampleKey = tuple[str, int]
 """The pair (problem_id, sample_index)."""
 _MASK = (1 << 64) - 1
-_ABSENT, _USUAL = -1, -2
+_ABSENT, _USUAL, _SEVERAL = -1, -2, -3
 _LONGEST = 1 << 31
 
 
@@ -92,8 +92,10 @@ class SampleIndex:
         self._has_text[at] = 1
         self._note_ends(item.text)
         for column, count in ((self._tokens, item.completion_tokens), (self._traces, item.trace_tokens)):
-            # A further turn is no beginning of the same reply, so a conversation has no length.
-            column[at] = count if item.turn == 0 and count is not None and count < _LONGEST else _ABSENT
+            if item.turn:  # a further turn is no beginning of the same reply, so a conversation has no length
+                column[at] = _SEVERAL
+            elif column[at] != _SEVERAL and count is not None and count < _LONGEST:
+                column[at] = count
         if item.turn == 0:
             self._prompts[at] = self._prompt_number(item)
             if item.seed is not None:
@@ -170,7 +172,7 @@ class SampleIndex:
 
     def _length(self, at: int) -> tuple[int, int] | None:
         tokens, trace = self._tokens[at], self._traces[at]
-        return None if _ABSENT in (tokens, trace) else (tokens, trace)
+        return None if min(tokens, trace) < 0 else (tokens, trace)
 
     @property
     def max_tokens(self) -> dict[str, int]:

@@ -77,6 +77,17 @@ def test_two_runs_are_compared_and_shown(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == record.to_json()
 
 
+def test_a_budget_is_known_up_to_the_smallest_limit_of_all_problems(tmp_path: Path) -> None:
+    run = made(tmp_path / "a", [QUICK] * 4)
+    path = run / "sums" / "problems.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[3]["max_tokens"] = 12  # its prompt left no more room
+    write_lines(path, lines)
+    assert [point.budget for point in genbench.budgets(run).tasks["sums"].points] == [12]
+    with pytest.raises(InputError, match="had at most 12"):
+        genbench.budgets(run, at=[16])
+
+
 @pytest.mark.parametrize(
     ("at", "why"),
     [

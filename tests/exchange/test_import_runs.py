@@ -288,6 +288,16 @@ def test_logs_that_cannot_be_read_are_listed_and_the_others_are_imported(logs: P
     assert {run["outcome"] for run in json.loads(again.stdout)["runs"]} == {"there"}
 
 
+def test_a_task_that_was_logged_twice_on_a_day_makes_two_runs(tmp_path: Path) -> None:
+    lm_eval(tmp_path / "logs", 1, [1.0, 0.0])
+    first = next((tmp_path / "logs").rglob("samples_*.jsonl"))
+    later = first.with_name(first.name.replace("T10-", "T15-"))
+    later.write_text(first.read_text().replace('"exact_match": 0.0', '"exact_match": 1.0'))
+    record = genbench.import_logs([tmp_path / "logs"], tmp_path / "runs")
+    assert [run.tasks["gsm8k"].mean for run in record.runs] == [0.5, 1.0]
+    assert {run.night for run in record.runs} == {"2026-03-01"}
+
+
 def test_a_log_that_makes_no_run_is_listed_and_the_others_are_imported(logs: Path) -> None:
     place = next((logs / "a").rglob("samples_gsm8k_2026-03-02*.jsonl"))
     place.rename(place.with_name(place.name.replace("gsm8k", "engine")))

@@ -231,3 +231,14 @@ def test_a_policy_by_which_no_task_of_the_run_decides_is_not_passed(ledger: Ledg
     assert found.exit_code == 1 and found.reasons == (
         "no task of the run decides by the policy p: all are advisory",
     )
+
+
+def test_a_base_whose_weights_were_only_declared_decides_nothing(tmp_path: Path) -> None:
+    with open_ledger(tmp_path / "ledger.sqlite3") as ledger:
+        folder = tmp_path / "runs" / "base"
+        make_run(folder, drawn(0), role="anchor", model="base", identity="declared: step 3 of t")
+        add(ledger, [tmp_path / "runs"])
+        with pytest.raises(
+            InputError, match=r"track nightly, base .* no digest, so it can be no base of a gate"
+        ):
+            gate(ledger, night(tmp_path))

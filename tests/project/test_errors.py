@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,29 @@ def test_a_missing_module_names_the_extra_that_brings_it() -> None:
     found = errors.lacking_extra(ModuleNotFoundError("No module named 'datasets'", name="datasets.load"))
     assert found is not None
     assert re.search(r'pip install (-e )?".*\[run\]', str(found))
+
+
+@pytest.mark.parametrize(
+    ("origin", "wanted"),
+    [
+        (
+            {"url": "file:///a%20b/genbench", "dir_info": {"editable": True}},
+            'pip install -e "/a b/genbench[run]"',
+        ),
+        ({"url": "file:///d/g.whl", "archive_info": {}}, 'pip install "genbench[run] @ file:///d/g.whl"'),
+        (None, 'pip install "genbench[run]", with the --find-links or the wheel that genbench came from'),
+    ],
+)
+def test_the_command_for_an_extra_is_that_of_the_installation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, origin: dict[str, object] | None, wanted: str
+) -> None:
+    found = tmp_path / "genbench-1.dist-info"
+    found.mkdir()
+    (found / "METADATA").write_text("Metadata-Version: 2.1\nName: genbench\nVersion: 1\n")
+    if origin is not None:
+        (found / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert errors.install_command("run") == wanted
 
 
 def test_a_missing_module_of_no_extra_is_not_explained_away() -> None:

@@ -67,6 +67,7 @@ def test_pictures_are_files_of_their_own(pair: tuple[Path, Path], tmp_path: Path
     assert "--m0" in (root.findtext("{http://www.w3.org/2000/svg}style") or "")
     assert "data:image/svg+xml;base64," in picture._repr_html_()
     assert "script" not in picture.svg
+    assert "base" in picture.svg and "tuned" in picture.svg  # both models are called m
 
 
 def test_a_track_is_drawn_by_task(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from genbench.stats.budgets import Replies, budget_curve, budget_difference, budgets_up_to, problem_means
 
@@ -79,6 +80,11 @@ def test_two_runs_are_compared_at_each_budget() -> None:
     found = budget_difference(problem_means(base, budgets, 80), problem_means(tuned, budgets, 80))
     assert found.middle[0] < -0.3 and found.ci[0][1] < 0 and found.p[0] < 1e-6  # tuned has said nothing yet
     assert found.middle[1] > 0.05 and found.ci[1][0] > 0 and found.p[1] < 0.05
+    alone = [
+        budget_difference(problem_means(base, [budget], 80), problem_means(tuned, [budget], 80)).p[0]
+        for budget in budgets
+    ]
+    assert found.p == pytest.approx([2 * alone[0], alone[1]])  # Holm: the smaller one of two is doubled
     assert (found.low <= found.middle).all() and (found.middle <= found.high).all()
     same = budget_difference(problem_means(base, budgets, 80), problem_means(base, budgets, 80))
     assert same.middle.tolist() == [0.0, 0.0] and same.p.tolist() == [1.0, 1.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from genbench.store.sample_index import SampleIndex
@@ -60,3 +62,13 @@ def test_limits_and_references_are_by_problem() -> None:
     index = indexed()
     assert index.max_tokens == {"p": 16, "q": 16}
     assert index.references["q"] == "reference of q"
+
+
+def test_only_a_reply_of_one_turn_with_counted_tokens_has_a_length() -> None:
+    counted: dict[str, Any] = {"completion_tokens": 9, "trace_tokens": 4}
+    plain = completion("p", 0, **counted)
+    assert indexed(plain).lengths["p", 0] == (9, 4)
+    assert ("p", 0) not in indexed(completion("p", 0, completion_tokens=9, trace_tokens=None)).lengths
+    later = completion("p", 0, turn=1, **counted)
+    for order in ((plain, later), (later, plain)):
+        assert ("p", 0) not in indexed(*order).lengths

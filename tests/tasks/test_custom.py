@@ -319,6 +319,28 @@ def test_messages_that_cannot_be_asked_are_refused_by_row(chat: list[Any], why: 
         task.problems([{"conv": chat, "answer": "6"}])
 
 
+def test_messages_before_the_first_question_are_asked_once_in_a_conversation() -> None:
+    chat = [
+        {"role": "user", "content": "Hello."},
+        {"role": "assistant", "content": "Hi."},
+        {"role": "user", "content": "Name a fruit."},
+    ]
+    task = custom_task(entry("exact", {"question": "conv", "reference": "answer"}, turns=["Another?"]))
+    [problem] = task.problems([{"conv": chat, "answer": "fig"}])
+    last = task.ask(problem, 0, ("pear",))
+    assert last is not None
+    said = ["Hello.", "Hi.", "Name a fruit.", "pear", "Another?"]
+    assert [message.content for message in last.messages] == said
+
+
+def test_messages_are_no_text_of_a_page_or_an_id() -> None:
+    chat = [{"role": "user", "content": "a"}]
+    with pytest.raises(DataError, match="the id is a list of messages, wanted a text"):
+        custom_task(entry("exact", {"id": "conv"})).problems(
+            [{"conv": chat, "question": "a", "reference": "b"}]
+        )
+
+
 def test_messages_in_another_column_of_the_prompt_are_refused() -> None:
     task = custom_task(entry("exact", prompt="{history}\n{question}"))
     row = {"question": "?", "reference": "a", "history": [{"role": "user", "content": "hello"}]}
