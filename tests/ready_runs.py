@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from genbench.pipeline import RunOptions, run
+from genbench.store.folder import sealed_results
 
 SUITE = """\
 models:
@@ -100,3 +101,19 @@ def score_responses(
         quiet=True,
     )
     return run(options).folders["m"]
+
+
+def as_another_run(
+    run: Path,
+    change: Callable[[dict[str, Any]], object] | None = None,
+    results: Callable[[dict[str, Any]], object] | None = None,
+) -> Path:
+    """Change the manifest or the results of a run, as if it had been another: their digests fit."""
+    for name, own in (("manifest", change), ("results", results)):
+        record = json.loads((run / f"{name}.json").read_text())
+        if own is not None:
+            own(record)
+            (run / f"{name}.json").write_text(json.dumps(record))
+    record = json.loads((run / "results.json").read_text())
+    (run / "results.json").write_bytes(sealed_results(record, (run / "manifest.json").read_bytes()))
+    return run

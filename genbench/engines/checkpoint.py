@@ -76,7 +76,18 @@ class Checkpoint:
             raise ConfigError(f"{file}: wanted an object, found {type(loaded).__name__}")
         return loaded
 
+    @property
+    def architecture(self) -> dict[str, Any]:
+        """Return what config.json says that can change a score.
 
+        Raises:
+            ConfigError: the file is no JSON object.
+        """
+        return {key: value for key, value in sorted(self.config.items()) if key not in _NO_MATTER}
+
+
+_NO_MATTER = frozenset({"_name_or_path", "transformers_version", "torch_dtype", "dtype", "use_cache"})
+"""Keys of config.json that change no score: names, versions, the data type on disk (its use is a term)."""
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack")
 
 

@@ -169,6 +169,11 @@ class FoundModel(ABC):
     context: int | None = None
     vocab_size: int | None = None
 
+    @property
+    def architecture(self) -> Mapping[str, Any]:
+        """Return what config.json of the model says that can change a score. Empty if none is read."""
+        return {}
+
     @abstractmethod
     def settings(self, prompts: PromptFacts) -> EngineSettings:
         """Return the settings of the model's engines.

@@ -119,6 +119,8 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
             "attempts": old.attempts,
             "test_uses": old.test_uses,
             "taken_over": old.taken_over,
+            "drawn": old.drawn,
+            "edited": old.edited,
             "tasks": {**old.tasks, **new.tasks},
             "terms": _merged_terms(old.terms, new.terms),
             **({} if adaptive is None else {"adaptive": adaptive}),

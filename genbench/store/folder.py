@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, Self
@@ -38,6 +39,7 @@ from genbench.store.lines import (
 from genbench.store.lock import FolderLock
 from genbench.store.manifest import Manifest
 from genbench.store.sample_index import DrawnSamples
+from genbench.store.seal import Seal
 from genbench.suite.block import LONGEST, name_mistake
 from genbench.types import Completion, Verdict
 
@@ -152,6 +154,17 @@ def digest_of_results(data: bytes, digest: str) -> str:
     return hashlib.sha256(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A file of a run folder that is not the one that results.json was written with."""
+
+    file: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.why}"
+
+
 FORMAT = 1
 _RENEWED = "verdicts.new"
 
@@ -249,6 +262,31 @@ class RunFolder:
         found = json.loads(data)
         return {name: str(found[name]) for name in ("manifest", "digest")}
 
+    def misfits(self) -> tuple[Misfit, ...]:
+        """Return which of manifest.json, results.json and sums.json do not fit each other, by their digests.
+
+        A run without results, and one of an older version, which has no digests, has none.
+
+        Raises:
+            RunFolderError: results.json cannot be read.
+        """
+        results = self.results()
+        if results is None or results.get("digest") is None:
+            return ()
+        data = read_bytes(self.results_path, MOST_BYTES) or b""
+        found = list[Misfit]()
+        if digest_of_results(data, str(results["digest"])) != results["digest"]:
+            found.append(Misfit("results.json", "was changed after it was written"))
+        for file, wanted, why in (
+            ("manifest.json", results.get("manifest"), "or a continued run did not end"),
+            ("sums.json", results.get("sums"), "or written again without it"),
+        ):
+            own = read_bytes(self.path / file, MOST_BYTES)
+            if wanted is not None and (own is None or hashlib.sha256(own).hexdigest() != wanted):
+                said = "is gone" if own is None else f"was changed after results.json was written, {why}"
+                found.append(Misfit(file, said))
+        return tuple(found)
+
     def live(self) -> dict[str, Any] | None:
         """Read the last progress record of the folder's writer (see progress.ProgressLine.record).
 
@@ -342,11 +380,17 @@ class RunFolder:
         """
         return read_completions(self.file(task, "completions"), task)
 
-    def drawn(self, task: str) -> DrawnSamples:
-        """Return which turns of which samples completions.jsonl contains."""
+    def drawn(self, task: str, seal: Seal | None = None) -> DrawnSamples:
+        """Return which turns of which samples completions.jsonl contains.
+
+        Args:
+            seal: gets all lines.
+        """
         found = DrawnSamples()
         for item in self.completions(task):
             found.note(item)
+            if seal is not None:
+                seal.add_completion(item)
         return found
 
     def verdicts(self, task: str) -> Iterator[Verdict]:

@@ -17,6 +17,7 @@ from genbench.json_record import Count, JsonRecord, Share, SignedShare
 from genbench.protocols import PublishedScore
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
+from genbench.store.seal import SealRecord
 from genbench.suite.track import TrackKind, TrackName
 
 TrackRole = Literal["point", "anchor"]
@@ -349,6 +350,16 @@ class ScoredRecord(JsonRecord):
     again: bool = Field(description="whether all verdicts were made anew")
 
 
+class EditRecord(JsonRecord):
+    """A file that was changed by hand, as a command found it that continued the run or scored it again."""
+
+    file: str = Field(description="path in the run folder")
+    found: str = Field(description="local time with offset of the command that found it")
+
+    def __str__(self) -> str:
+        return f"{self.file} was changed by hand, as a command on the run found at {self.found}"
+
+
 class TakenRecord(JsonRecord):
     """Samples of one task that were copied from an earlier run, because nothing about them changed."""
 
@@ -411,6 +422,17 @@ class Manifest(JsonRecord):
     )
     adaptive: AdaptiveRecord | None = Field(
         default=None, description="plan and looks of an adaptive run; absent if all samples are drawn"
+    )
+    architecture: dict[str, Any] = Field(
+        default_factory=dict,
+        description="config.json of the checkpoint, without what changes no score; absent if none was read",
+    )
+    drawn: dict[str, SealRecord] = Field(
+        default_factory=dict,
+        description="seal of each task's completions after the last drawing; absent in older runs",
+    )
+    edited: tuple[EditRecord, ...] = Field(
+        default=(), description="files that were changed by hand and then scored; absent if none"
     )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from genbench.analysis.sides.side import Side
 from genbench.reports.terminal.compare import compare_text
 from tests.known import known
 from tests.project.test_json_schema import problems_of
-from tests.ready_runs import score_responses, write_lines
+from tests.ready_runs import as_another_run, score_responses, write_lines
 
 SUITE = """\
 models:
@@ -90,11 +89,12 @@ def test_the_table_shows_the_form_that_makes_the_score(make: Make) -> None:
 
 def ifbench(run: Path, headline: str | None = None) -> Path:
     """Return the run as if IFBench had made its verdicts, with the option `headline` in the suite."""
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["tasks"]["form"]["verifier"]["name"] = "ifbench"
-    manifest["suite"]["config"]["tasks"][0]["verifier"] = {"headline": headline} if headline else {}
-    path.write_text(json.dumps(manifest))
+
+    def other(manifest: dict[str, Any]) -> None:
+        manifest["tasks"]["form"]["verifier"]["name"] = "ifbench"
+        manifest["suite"]["config"]["tasks"][0]["verifier"] = {"headline": headline} if headline else {}
+
+    as_another_run(run, other)
     return run
 
 

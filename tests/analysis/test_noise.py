@@ -14,7 +14,7 @@ from genbench.errors import InputError, NotComparableError
 from genbench.reports.terminal.compare import compare_text
 from genbench.reports.terminal.estimate import noise_text
 from tests.known import known
-from tests.ready_runs import RIGHT, WRONG, MakeRun
+from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run
 
 
 def first(i: int) -> list[str]:
@@ -27,10 +27,7 @@ def second(i: int) -> list[str]:
 
 def same_model(run: Path) -> Path:
     """Return the run as one of a model that both runs share. Ready responses are named by their file."""
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text()) | {"model_identity": "sha256:1"}
-    path.write_text(json.dumps(manifest))
-    return run
+    return as_another_run(run, lambda manifest: manifest.update(model_identity="sha256:1"))
 
 
 def two_runs(make_run: MakeRun) -> tuple[Path, Path]:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -25,6 +26,7 @@ from genbench.reports.table import markdown_text
 from genbench.reports.write import default_page, report, report_text, write_page
 from genbench.store.stored_run import Sample, Turn
 from genbench.types import Answer, Completion, SampleId, Verdict
+from tests.ready_runs import as_another_run
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
 
@@ -208,9 +210,7 @@ def test_a_refused_comparison_is_let_through_by_name(tmp_path: Path, runs: Path)
     base, tuned = tmp_path / "base", tmp_path / "tuned"
     shutil.copytree(runs / "base", base)
     shutil.copytree(runs / "tuned", tuned)
-    manifest = json.loads((tuned / "manifest.json").read_text())
-    manifest["tasks"]["sums"]["data_digest"] = "other"
-    (tuned / "manifest.json").write_text(json.dumps(manifest))
+    as_another_run(tuned, lambda manifest: manifest["tasks"]["sums"].update(data_digest="other"))
     refused = json.loads(report_text([base, tuned], "json"))["comparisons"][0]
     assert refused["record"] is None and "data" in refused["refused"]
     allowed = json.loads(report_text([base, tuned], "json", allow=["data"]))["comparisons"][0]
@@ -253,10 +253,12 @@ def _report_as_nobody(place: Path) -> int:
 
 def test_alarms_lead_the_page_and_many_notes_are_folded(tmp_path: Path, runs: Path) -> None:
     shutil.copytree(runs / "base", tmp_path / "base")
-    results = json.loads((tmp_path / "base/results.json").read_text())
-    results["warnings"] = [f"a note {number} <b>" for number in range(3)]
-    results["tasks"]["sums"]["truncated_share"] = 0.4
-    (tmp_path / "base/results.json").write_text(json.dumps(results))
+
+    def cut_off(results: dict[str, Any]) -> None:
+        results["warnings"] = [f"a note {number} <b>" for number in range(3)]
+        results["tasks"]["sums"]["truncated_share"] = 0.4
+
+    as_another_run(tmp_path / "base", results=cut_off)
     page = report(tmp_path / "base", tmp_path / "page.html").page.read_text()
     alarm = page.index("base/sums: 40% of the samples were cut off by max_tokens or a content filter")
     notes = page.index("3 further notes on these runs")

@@ -98,6 +98,7 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         if shard is not None:
             detail = f"{where} is only shard {shard}; run the others, then: genbench merge"
             yield Difference(f"shard.{where}", detail)
+        yield from _edits(side, where)
     for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
         yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
     shared = [name for name in base.tasks if name in tuned.tasks]
@@ -110,6 +111,21 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         )
     for name in shared:
         yield from _task_differences(base.tasks[name], tuned.tasks[name])
+
+
+def _edits(side: Side, where: str) -> Iterator[Difference]:
+    """Yield the files of a run folder that were changed by hand, with what to do."""
+    for misfit in side.misfits:
+        yield Difference(
+            f"seal.{where}",
+            f"{misfit}; restore it, or if nobody changed it, run: genbench score {side.path}",
+        )
+    for edit in side.manifest.edited if side.manifest else ():
+        task, _, kind = edit.file.partition("/")
+        if not kind or task in side.tasks:
+            yield Difference(
+                f"seal.{where}", f"{edit}; restore the folder from a copy, or draw the run again"
+            )
 
 
 def planned_differences(

@@ -8,6 +8,7 @@ from genbench.analysis.comparison.comparability import is_prefix
 from genbench.analysis.comparison.pairing import Pairing
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.stats.comparison.paired import Paired
+from genbench.store.contract import differences
 
 _FEW_SAMPLES = 8
 """With fewer of tuned against many of base, differences near 0 or 1 are skewed (simulated)."""
@@ -19,6 +20,8 @@ def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[
     return (
         *(line for side in sides for line in _imported_words(side)),
         *suspicions(pairing.base, pairing.tuned),
+        *(line for side in sides for line in _unsealed_words(side)),
+        *_config_words(pairing.base, pairing.tuned),
         *_task_warnings(pairing.tasks, found),
     )
 
@@ -67,6 +70,34 @@ def _imported_words(side: Side) -> Iterator[str]:
             yield f"{side.path}: the log of {tool} does not record k; samples were counted, and may be fewer"
         if "seeds" in lacks:
             yield f"{side.path}: the log of {tool} does not record seeds; no sample is paired by its seed"
+
+
+def _unsealed_words(side: Side) -> Iterator[str]:
+    """Yield that a run has no results, with whose digests edits are found."""
+    if side.manifest is not None and not side.has_results:
+        yield (
+            f"{side.path}: has no results.json (the run did not end, or the file was removed), so nothing "
+            "shows whether its files were changed"
+        )
+
+
+_KEYS_SHOWN = 6
+
+
+def _config_words(base: Side, tuned: Side) -> Iterator[str]:
+    """Yield where config.json of two models of one architecture differ: that alone can move a score."""
+    if base.manifest is None or tuned.manifest is None:
+        return
+    left, right = base.manifest.architecture, tuned.manifest.architecture
+    if not left or not right or left.get("architectures") != right.get("architectures"):
+        return
+    lines = [line.removeprefix("config.json.") for line in differences(left, right, "config.json")]
+    more = f", and {len(lines) - _KEYS_SHOWN} more" if len(lines) > _KEYS_SHOWN else ""
+    if lines:
+        yield (
+            f"config.json differs, which can move scores without any training: "
+            f"{', '.join(lines[:_KEYS_SHOWN])}{more}"
+        )
 
 
 def _invariance_notes(base: Side, tuned: Side) -> Iterator[str]:

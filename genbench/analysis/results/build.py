@@ -43,9 +43,15 @@ class BuiltResults:
 
     results: Results
     sums: EncodedSums
+    manifest: Manifest
 
     def write(self, folder: RunFolder) -> Results:
-        """Write sums.json, then results.json, which has its digest. Return the results as they are there."""
+        """Write manifest.json with the seals of the completions, sums.json, and results.json.
+
+        Returns:
+            The results as they are on disk.
+        """
+        folder.write_manifest(self.manifest)
         write_sums(folder.path, self.sums)
         return self.results.model_copy(update=folder.write_results(self.results))
 
@@ -84,7 +90,12 @@ def build_results(
         shard=manifest.origin.shard,
         tasks=found,
         totals=totals(manifest, found, config.price),
-        warnings=(*manifest.warnings, *drift_words(found), *degenerate_words(stored)),
+        warnings=(
+            *manifest.warnings,
+            *map(str, manifest.edited),
+            *drift_words(found),
+            *degenerate_words(stored),
+        ),
         trust_remote_code=manifest.model.trust_remote_code,
         test_uses=manifest.test_uses,
         max_excluded_share=config.max_excluded_share,
@@ -93,7 +104,9 @@ def build_results(
         failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
         **extra,
     )
-    return BuiltResults(results, sums)
+    seals = {name: task.seal.completions for name, task in found.items() if task.seal is not None}
+    kept = manifest.model_copy(update={"drawn": {**manifest.drawn, **seals}})
+    return BuiltResults(results, sums, kept)
 
 
 def _lacking(tasks: Mapping[str, TaskResults]) -> list[str]:

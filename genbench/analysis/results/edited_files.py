@@ -1,4 +1,4 @@
-"""Tasks of a stored run whose verdicts or completions were edited after results.json was written."""
+"""Files of a stored run that were edited by hand after they were written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from genbench.analysis.results.record import read_results
 from genbench.store.folder import RunFolder
-from genbench.store.seal import Seal, SealRecord
+from genbench.store.manifest import Manifest
+from genbench.store.seal import Seal, SealRecord, is_edited
 from genbench.store.stored_run import StoredTask
 
 
@@ -30,9 +31,34 @@ def edited_tasks(folder: RunFolder, stored: Mapping[str, StoredTask]) -> frozens
             (_verdicts_seal(stored[name], task.verifier.digest), task.seal.verdicts),
             (stored[name].completions_seal, task.seal.completions),
         )
-        if any(now.lines == then.lines and now.digest != then.digest for now, then in pairs):
+        if any(is_edited(now, then) for now, then in pairs):
             found.add(name)
     return frozenset(found)
+
+
+def edited_sources(folder: RunFolder, manifest: Manifest, stored: Mapping[str, StoredTask]) -> list[str]:
+    """Return the files of a run that scoring cannot make anew and that were edited: completions, manifest.
+
+    Completions are compared with what the manifest says of them, so that this finds an edit also if
+    results.json was removed. A manifest that differs since an attempt did not end is none.
+
+    Args:
+        stored: the reader of each task.
+
+    Raises:
+        RunFolderError: a line is damaged.
+    """
+    results = read_results(folder)
+    found = list[str]()
+    ended = all(attempt.has_ended and not attempt.interrupted for attempt in manifest.attempts[-1:])
+    if ended and any(item.file == "manifest.json" for item in folder.misfits()):
+        found.append("manifest.json")
+    for name, task in stored.items():
+        sealed = results.tasks[name].seal if results and name in results.tasks else None
+        seals = [manifest.drawn.get(name), sealed.completions if sealed else None]
+        if any(then is not None and is_edited(task.completions_seal, then) for then in seals):
+            found.append(f"{name}/completions.jsonl")
+    return found
 
 
 def _verdicts_seal(stored: StoredTask, verifier: str) -> SealRecord:

@@ -162,7 +162,7 @@ def read_results(folder: RunFolder) -> Results | None:
 
 
 def require_results(folder: RunFolder) -> Results:
-    """Read results.json of a finished run.
+    """Read results.json of a finished run. Its warnings also say which files do not fit it.
 
     Raises:
         RunFolderError: the run is not finished. The message says what to do.
@@ -171,4 +171,5 @@ def require_results(folder: RunFolder) -> Results:
     if results is None:
         path = folder.path
         raise RunFolderError(f"{path}: the run is not finished; continue it, or run: genbench score {path}")
-    return results
+    misfits = tuple(f"{folder.path / item.file}: {item.why}" for item in folder.misfits())
+    return results.model_copy(update={"warnings": (*results.warnings, *misfits)}) if misfits else results

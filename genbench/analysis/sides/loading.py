@@ -74,6 +74,8 @@ def side_of(run: StoredRun, results: Results | None, tasks: Sequence[str] = ()) 
         manifest=manifest,
         failed=results.failed if results else (),
         max_excluded_share=results.max_excluded_share if results else None,
+        misfits=run.folder.misfits(),
+        has_results=results is not None,
         noise=_noise(run),
     )
 

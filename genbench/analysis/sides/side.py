@@ -13,6 +13,7 @@ from genbench.analysis.likelihood import ScoredTexts
 from genbench.analysis.results.judge_figures import JudgedRecord
 from genbench.json_record import Count, JsonRecord
 from genbench.stats.noise import NoiseMeasurement
+from genbench.store.folder import Misfit
 from genbench.store.manifest import Manifest, TaskRecord
 from genbench.store.sample_index import SampleIndex
 from genbench.types import Completion, Status
@@ -139,6 +140,10 @@ class Side:
     """The share of a task's samples that may be excluded. None without results.json."""
     imported: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """For an imported score file: each tool whose log it was, and what that log does not record."""
+    misfits: tuple[Misfit, ...] = ()
+    """Files of the run folder that are not those that results.json was written with."""
+    has_results: bool = True
+    """Whether results.json is there, without which nothing tells whether files were changed."""
     noise: NoiseMeasurement | None = None
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 

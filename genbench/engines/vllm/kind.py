@@ -542,6 +542,11 @@ class VllmModel(FoundModel):
     tokenizer: Path = field(kw_only=True)
     context: int = field(kw_only=True)
 
+    @property
+    def architecture(self) -> Mapping[str, Any]:
+        """Return what config.json of the model says that can change a score."""
+        return self.checkpoint.architecture
+
     def settings(self, prompts: PromptFacts) -> VllmSettings:
         """Return what the engines are started with.
 

@@ -24,6 +24,7 @@ from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
 from genbench.safetext.printable import one_line
+from genbench.store.seal import broken
 from genbench.store.stored_run import Sample, StoredRun, recipe_words
 from genbench.types import OURS, STATUSES, Status
 
@@ -333,6 +334,12 @@ def page_data(stored: StoredRun, name: str, number: int, texts: ChunkedTexts, pa
             _add_asks(stored, columns[task], found, number, texts)
             columns[task].pack()
             health[task] = found.record()
+            sealed = results.tasks[task].seal
+            said = None if sealed is None else broken("completions", own.completions_seal, sealed.completions)
+            if said is not None:
+                results = results.model_copy(
+                    update={"warnings": (*results.warnings, f"{stored.path / task}: {said}")}
+                )
             own.forget()
     return RunPage(name, stored, results, columns, health)
 

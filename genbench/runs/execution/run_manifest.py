@@ -18,6 +18,7 @@ from genbench.store.folder import FORMAT, RunFolder
 from genbench.store.manifest import (
     AttemptRecord,
     Binding,
+    EditRecord,
     JudgeRecord,
     Manifest,
     ModelRecord,
@@ -110,6 +111,12 @@ class RunManifest:
         """Record the samples that were copied from earlier runs."""
         if taken:
             self.update(taken_over=(*self.current.taken_over, *taken))
+
+    def note_edited(self, files: Sequence[str]) -> None:
+        """Record the files that were changed by hand."""
+        if files:
+            found = [EditRecord(file=file, found=manifests.now()) for file in files]
+            self.update(edited=(*self.current.edited, *found))
 
     def end_attempt(self, judges: Mapping[str, JudgeRecord], facts: Mapping[str, Any]) -> None:
         """Complete the last attempt with `facts`, and record the judges.
@@ -226,6 +233,7 @@ def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSe
             {"name": job.model.name, **job.model.config.model_dump(mode="json")}
         ),
         model_identity=binding.model_identity,
+        **({"architecture": dict(told)} if (told := job.model.found.architecture) else {}),
         run_seed=binding.run_seed,
         terms=binding.terms,
         reasoning=binding.reasoning,

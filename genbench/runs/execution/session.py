@@ -52,6 +52,7 @@ from genbench.store.degenerate import Degeneracy, alarm, degeneracy_of
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import TakenRecord
 from genbench.store.sample_index import DrawnSamples
+from genbench.store.seal import Seal, is_edited
 from genbench.store.stored_run import StoredTask
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 from genbench.types import Answer, Completion, SampleId, Verdict
@@ -306,12 +307,14 @@ class OpenedRun:
 
     It has the verifiers by task, the missing samples, and what was copied from earlier runs.
     `needed` is the tokens of the longest request, or None if it is unknown: the turns of a conversation grow.
+    `edited` names files of completions that were changed by hand since the last attempt ended.
     """
 
     verified: dict[str, VerifiedTask]
     draws: list[Draw]
     taken: list[TakenRecord]
     needed: int | None
+    edited: list[str]
 
 
 async def open_run(
@@ -334,7 +337,7 @@ async def open_run(
     say = ProgressLine(job.model.name, 0, 0, job.quiet).say
     for line in (*job.notes, *taken_words(taken, {task.name: task.samples for task in job.tasks})):
         say(line)
-    drawn = {task.name: context.folder.drawn(task.name) for task in job.tasks}
+    drawn, edited = _drawn(context.folder, [task.name for task in job.tasks])
     loading = asyncio.create_task(load_verifiers(pool, specs, job.tasks, context.judges))
     try:
         await asyncio.sleep(0)
@@ -352,7 +355,17 @@ async def open_run(
         check_against_base(job, verified, asked)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
     longest = max((tokens for tokens in needed if tokens is not None), default=None)
-    return OpenedRun(verified, draws, taken, None if None in needed else longest)
+    return OpenedRun(verified, draws, taken, None if None in needed else longest, edited)
+
+
+def _drawn(folder: RunFolder, tasks: Sequence[str]) -> tuple[dict[str, DrawnSamples], list[str]]:
+    """Return what of each task is on disk, and the files that were edited since the last attempt ended."""
+    manifest = folder.manifest()
+    sealed = {} if manifest is None else manifest.drawn
+    seals = {name: Seal() for name in sealed}
+    drawn = {name: folder.drawn(name, seals.get(name)) for name in tasks}
+    edited = [name for name in tasks if name in seals and is_edited(seals[name].record, sealed[name])]
+    return drawn, [f"{name}/completions.jsonl" for name in edited]
 
 
 def _needed(record: Mapping[str, Any]) -> int | None:
@@ -552,6 +565,7 @@ async def _run(context: RunContext) -> Results:
             context = context.narrowed(opened.needed) if opened.draws else context
             manifest = open_manifest(context.job, folder, opened.verified, judges, asked)
         manifest.note_taken(opened.taken)
+        manifest.note_edited(opened.edited)
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}
         renew_stale(folder, now)
         tasks = [item.task for item in opened.verified.values()]

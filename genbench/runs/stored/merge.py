@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.results.edited_files import edited_sources
 from genbench.analysis.results.record import Results
 from genbench.data.subset import Shard
 from genbench.draw.progress import ProgressLine
@@ -29,12 +30,14 @@ from genbench.store.lock import writer_of
 from genbench.store.manifest import (
     AdaptiveRecord,
     AttemptRecord,
+    EditRecord,
     Manifest,
     MergedRecord,
     TaskRecord,
     ids_in_force,
 )
 from genbench.store.seal import completion_words
+from genbench.store.stored_run import StoredRun
 from genbench.types import Completion
 
 Source = tuple[RunFolder, Manifest]
@@ -378,9 +381,19 @@ def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
             "warnings": tuple(dict.fromkeys(line for part in parts for line in part.manifest.warnings)),
             "origin": first.origin.model_copy(update=_origin(parts, tasks, counts)),
             "merged": merged,
+            "drawn": {},
+            "edited": tuple(edit for part in parts for edit in _edits(part)),
             **({} if adaptive is None else {"adaptive": adaptive}),
         }
     )
+
+
+def _edits(part: Part) -> list[EditRecord]:
+    """Return what was changed by hand in a part, found earlier or now."""
+    run = StoredRun(part.path)
+    readers = {name: run.task(name) for name in part.manifest.tasks}
+    now_found = edited_sources(part.folder, part.manifest, readers)
+    return [*part.manifest.edited, *(EditRecord(file=file, found=now()) for file in now_found)]
 
 
 def _origin(

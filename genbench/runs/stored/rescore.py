@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.build import build_results
-from genbench.analysis.results.edited_files import edited_tasks
+from genbench.analysis.results.edited_files import edited_sources, edited_tasks
 from genbench.analysis.results.record import Results
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
@@ -36,9 +36,10 @@ from genbench.runs.execution.scoring import (
 )
 from genbench.runs.stored.load import StoredRunInputs, keep_seal, load_stored, stored_suite
 from genbench.runs.stored.trust import EVERYTHING, Kind, require_trust
+from genbench.store.continuation import now
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import Manifest, SuiteRecord, TakenRecord, TaskRecord
+from genbench.store.manifest import EditRecord, Manifest, SuiteRecord, TakenRecord, TaskRecord
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve, suite_path
 from genbench.suite.suitefile import Suite, read_suite
@@ -56,6 +57,7 @@ class Rescoring:
         again: make all verdicts anew.
         quiet: print no progress.
         edited: tasks whose lines were edited. All their verdicts are made anew.
+        sources: files that were edited and that scoring cannot make anew. The manifest keeps their names.
     """
 
     judges: JudgeSession
@@ -63,6 +65,7 @@ class Rescoring:
     again: bool = False
     quiet: bool = False
     edited: Collection[str] = ()
+    sources: Collection[str] = ()
 
     async def run(self, folder: RunFolder, stored: StoredRunInputs) -> Results:
         """Make the missing verdicts and write results.json.
@@ -74,7 +77,8 @@ class Rescoring:
         tasks = await self._verify(folder, stored)
         publish(folder, tasks)
         manifest = scored_manifest(stored.manifest, tasks, self.judges, again=self.again)
-        folder.write_manifest(manifest)
+        found = [EditRecord(file=file, found=now()) for file in self.sources]
+        manifest = manifest.model_copy(update={"edited": (*manifest.edited, *found)}) if found else manifest
         in_order = {task.name: tasks[task.name] for task in stored.tasks}
         readers = readers_of(folder, [item.task for item in in_order.values()], manifest.adaptive)
         return build_results(in_order, readers, manifest, stored.suite.config).write(folder)
@@ -139,11 +143,13 @@ def score_folder(
     with RunFolder.writer(path) as folder:
         run = load_stored(folder, data_dir, trusted)
         judges = JudgeSession(run.suite, run.tasks, path)
-        edited = edited_tasks(folder, readers_of(folder, run.tasks))
+        readers = readers_of(folder, run.tasks, run.manifest.adaptive)
+        edited = edited_tasks(folder, readers)
+        sources = edited_sources(folder, run.manifest, readers)
 
         async def work() -> Results:
             async with judges:
-                return await Rescoring(judges, switch, again, quiet, edited).run(folder, run)
+                return await Rescoring(judges, switch, again, quiet, edited, sources).run(folder, run)
 
         return run_coroutine(work())
 

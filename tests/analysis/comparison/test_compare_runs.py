@@ -13,9 +13,7 @@ from genbench.analysis.comparison.compare import compare
 from genbench.errors import InputError, NotComparableError
 from genbench.reports.terminal.compare import compare_text
 from tests.known import known
-from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, score_responses
-
-Edit = Callable[[dict[str, Any]], object]
+from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, as_another_run, score_responses
 
 
 def weak(i: int) -> list[str]:
@@ -24,15 +22,6 @@ def weak(i: int) -> list[str]:
 
 def strong(i: int) -> list[str]:
     return [RIGHT, RIGHT if i % 3 else WRONG, RIGHT, OPEN]
-
-
-def edit(run: Path, change: Edit) -> Path:
-    """Change the manifest on disk, as if the run had been another."""
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    path.write_text(json.dumps(manifest))
-    return run
 
 
 def edit_verdicts(run: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> None:
@@ -121,7 +110,7 @@ def test_other_terms_are_refused_line_by_line(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong)
     for run, dtype, heat in ((base, "bfloat16", 0.6), (tuned, "float16", 0.7)):
         terms = {"engine": {"name": "vllm"}, "dtype": dtype, "decoding": {"sums": {"temperature": heat}}}
-        edit(run, lambda manifest, terms=terms: manifest.update(terms=terms))  # type: ignore[misc]
+        as_another_run(run, lambda manifest, terms=terms: manifest.update(terms=terms))  # type: ignore[misc]
     text = refusal(base, tuned)
     assert 'terms.dtype: "bfloat16" -> "float16"' in text
     assert "terms.decoding.sums.temperature: 0.6 -> 0.7" in text
@@ -133,7 +122,9 @@ def test_other_terms_are_refused_line_by_line(make_run: MakeRun) -> None:
 
 def test_a_name_lets_no_longer_name_through(make_run: MakeRun) -> None:
     base = make_run("b", weak)
-    tuned = edit(make_run("t", strong), lambda manifest: manifest["terms"].update(dtype_of_cache="fp8"))
+    tuned = as_another_run(
+        make_run("t", strong), lambda manifest: manifest["terms"].update(dtype_of_cache="fp8")
+    )
     assert "terms.dtype_of_cache" in refusal(base, tuned, allow=["terms.dtype"])
 
 
@@ -141,7 +132,7 @@ def test_another_verifier_is_refused(make_run: MakeRun) -> None:
     def newer(manifest: dict[str, Any]) -> None:
         manifest["tasks"]["sums"]["verifier"]["version"] = "newer"
 
-    text = refusal(make_run("b", weak), edit(make_run("t", strong), newer))
+    text = refusal(make_run("b", weak), as_another_run(make_run("t", strong), newer))
     assert "verifier.sums.version: " in text
     assert '-> "newer"' in text
 
@@ -190,7 +181,7 @@ def test_another_judge_is_refused_by_name(make_run: MakeRun) -> None:
             "engine": {"port": digest},
             "canary": None,
         }
-        edit(run, lambda manifest, judge=judge: manifest["tasks"]["sums"].update(judge=judge))  # type: ignore[misc]
+        as_another_run(run, lambda manifest, judge=judge: manifest["tasks"]["sums"].update(judge=judge))  # type: ignore[misc]
     text = refusal(base, tuned)
     assert 'verifier.sums.judge.digest: "1" -> "2"' in text
     assert "port" not in text
@@ -201,7 +192,7 @@ def test_other_circumstances_are_a_warning_or_under_the_strict_contract_a_refusa
         manifest["attempts"][-1]["circumstances"]["packages"]["torch"] = "0.1"
         manifest["attempts"][-1]["circumstances"]["machine"]["host"] = "elsewhere"
 
-    base, tuned = make_run("b", weak), edit(make_run("t", strong), other)
+    base, tuned = make_run("b", weak), as_another_run(make_run("t", strong), other)
     found = compare(base, tuned).circumstances
     assert [line.partition(": ")[0] for line in found] == ["circumstances.packages.torch"]
     assert "warning: other circumstances: circumstances.packages" in compare_text(compare(base, tuned))
@@ -231,7 +222,7 @@ def test_shared_seeds_are_told_by_the_seeds_of_the_samples(make_run: MakeRun) ->
 
 def test_byte_identical_outputs_are_a_loud_warning(make_run: MakeRun) -> None:
     base = make_run("b", weak)
-    tuned = edit(make_run("t", weak), lambda manifest: manifest.update(model_identity="other"))
+    tuned = as_another_run(make_run("t", weak), lambda manifest: manifest.update(model_identity="other"))
     assert any("all 48 outputs of sums are byte-identical" in line for line in compare(base, tuned).warnings)
     assert not any("byte-identical" in line for line in compare(base, make_run("u", strong)).warnings)
 
@@ -249,15 +240,15 @@ def test_one_sampled_task_of_several_may_agree_by_chance(make_run: MakeRun) -> N
 
     base = two_tasks("b", weak)
     assert not any("byte-identical" in line for line in compare(base, two_tasks("t", strong)).warnings)
-    tuned = edit(two_tasks("s", weak), lambda manifest: manifest.update(model_identity="other"))
+    tuned = as_another_run(two_tasks("s", weak), lambda manifest: manifest.update(model_identity="other"))
     assert any("all 96 outputs of sums, more" in line for line in compare(base, tuned).warnings)
 
 
 def test_greedy_outputs_and_an_adapter_without_effect_are_named(make_run: MakeRun) -> None:
     greedy = ["decoding.temperature=0", "tasks.sums.k=1"]
     base, tuned = (make_run(name, lambda i: [WRONG], overrides=greedy) for name in "bt")
-    edit(base, lambda manifest: manifest.update(model_identity="sha256:1"))
-    edit(tuned, lambda manifest: manifest.update(model_identity="sha256:1+sha256:2"))
+    as_another_run(base, lambda manifest: manifest.update(model_identity="sha256:1"))
+    as_another_run(tuned, lambda manifest: manifest.update(model_identity="sha256:1+sha256:2"))
     warnings = compare(base, tuned).warnings
     assert any(
         line.startswith("the adapter changes nothing: all 12 greedy outputs of sums") for line in warnings
@@ -291,7 +282,7 @@ def test_a_smaller_limit_leaves_the_problems_of_the_last_command(make_run: MakeR
     path = make_run("b", weak)
     assert score_responses(path.parent.parent, limit=5) == path
     assert compare(path, path).tasks["sums"].n == 5
-    edit(path, lambda manifest: manifest["origin"].update(problems=None))
+    as_another_run(path, lambda manifest: manifest["origin"].update(problems=None))
     assert compare(path, path).tasks["sums"].n == 5
 
 
