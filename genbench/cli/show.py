@@ -105,6 +105,7 @@ def show(
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.terminal.show import (
         budgets_text,
+        reviewed_lines,
         sample_pairs_text,
         samples_text,
         status_text,
@@ -124,6 +125,8 @@ def show(
     if task is None:
         results = latest_results(run_dir)
         print_results({results.model: results}, {results.model: run_dir}, as_json)
+        if not as_json:
+            print_lines(reviewed_lines(run_dir, results))
         return
     if flip is not None and with_ is None:
         raise typer.BadParameter("goes with --with RUN", param_hint="--flip")

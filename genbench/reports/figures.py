@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
 from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
+from genbench.analysis.reviews import Agreement, Recall, ReviewedTask
 from genbench.reports.numbers import interval, p_text, points
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.stats.likelihood import MEASURES
@@ -174,3 +175,39 @@ def _attempts(judge: JudgedRecord) -> Iterator[str]:
         f"not attempted {points(found.not_attempted)}%, incorrect {points(found.incorrect)}%, "
         f"correct given attempted {given}, F1 {f1}"
     )
+
+
+def reviewed_words(task: ReviewedTask) -> str:
+    """Return a corrected score in a line."""
+    people = f"{len(task.reviewers)} people" if len(task.reviewers) != 1 else "one person"
+    by = f"corrected by {task.n} labels of {people}: {points(task.value)} {interval(task.ci)}"
+    alone = "" if task.weight else " (the labels alone: too few of a class to know how the judge errs)"
+    return f"{by}, judge alone {points(task.machine)}{alone}"
+
+
+def agreement_words(task: ReviewedTask) -> Iterator[str]:
+    """Yield how far judge and people agree, and the people among themselves."""
+    parts = (("right", task.right), ("wrong", task.wrong))
+    yield (
+        "the judge agrees on "
+        + ", ".join(f"{_recall(recall)} that people call {name}" for name, recall in parts)
+        + f"; {_kappa('kappa', task.agreement)}"
+    )
+    if task.people.n:
+        yield f"people among themselves: {_kappa('kappa', task.people)}, {task.people.n} pairs"
+    if task.void:
+        yield f"{task.void} reviews are void: their answers were drawn again"
+    if task.open:
+        yield f"{task.open} planned problems have no label yet: the labelled ones must not be the easy ones"
+
+
+def _recall(recall: Recall) -> str:
+    if recall.share is None or recall.ci is None:
+        return "none"
+    return f"{points(recall.share)} % {interval(recall.ci)} of {recall.n}"
+
+
+def _kappa(name: str, found: Agreement) -> str:
+    if found.kappa is None or found.ci is None:
+        return f"{name} is not defined (one label throughout)"
+    return f"{name} {found.kappa:.2f} [{found.ci[0]:.2f}, {found.ci[1]:.2f}]"

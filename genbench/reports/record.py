@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.results.record import Results
+from genbench.analysis.reviews import ReviewedTask
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.protocols import PublishedScore
 from genbench.types import Status
@@ -69,6 +70,9 @@ class ReportedRun(JsonRecord):
     engines: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
         description="engines of the last attempt that drew: what they resolved, and statistics",
+    )
+    reviewed: dict[str, ReviewedTask] = Field(
+        default_factory=dict, description="tasks that people labelled; absent without any"
     )
 
 

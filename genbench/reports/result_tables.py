@@ -16,7 +16,7 @@ from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
-from genbench.reports.figures import judged_lines, likelihood_lines
+from genbench.reports.figures import agreement_words, judged_lines, likelihood_lines, reviewed_words
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
     ExcludedSamples,
@@ -117,9 +117,15 @@ TaskLines = tuple[str, str, list[str]]
 
 
 def judge_lines(report: Report) -> list[TaskLines]:
-    """Return (task, run, lines) of every task with an LLM judge."""
-    found = report_tasks(report, report.tasks)
-    return [(name, run.name, judged_lines(task.judge)) for name, _, run, task in found if task.judge]
+    """Return (task, run, lines) of every task with an LLM judge, or with labels of people."""
+    found = list[TaskLines]()
+    for name, _, run, task in report_tasks(report, report.tasks):
+        lines = judged_lines(task.judge) if task.judge else []
+        if own := run.reviewed.get(name):
+            lines += [reviewed_words(own), *agreement_words(own)]
+        if lines:
+            found.append((name, run.name, lines))
+    return found
 
 
 def scored_lines(report: Report) -> list[TaskLines]:

@@ -31,6 +31,7 @@ from genbench.policy.config import Policy
 from genbench.policy.gate import NightlyGate
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.record import Report
+from genbench.reports.review import Planned, ReviewSummary
 from genbench.runs.contamination import Contamination
 from genbench.runs.judge_check import JudgeCheck
 from genbench.runs.mirror import MirrorRecord
@@ -77,6 +78,8 @@ GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {
     **DECISION_RECORDS,
     "curves": Curves,
     "budgets": Budgets,
+    "review_plan": Planned,
+    "review_show": ReviewSummary,
     **SERVICE_RECORDS,
 }
 """The same for decisions, tracks and the queue together."""

@@ -13,6 +13,7 @@ from typing import Any
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.results.means import GroupRecord
+from genbench.analysis.reviews import reviewed_run
 from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
@@ -109,6 +110,7 @@ def _tasks(runs: Sequence[RunPage]) -> tuple[str, ...]:
 
 
 def _run_record(run: RunPage) -> ReportedRun:
+    reviewed = reviewed_run(run.stored, run.results)
     return ReportedRun(
         name=run.name,
         path=str(run.stored.path),
@@ -117,6 +119,7 @@ def _run_record(run: RunPage) -> ReportedRun:
         results=run.results,
         health=dict(run.health),
         engines=_engines(run.stored.manifest),
+        **({"reviewed": reviewed} if reviewed else {}),
     )
 
 

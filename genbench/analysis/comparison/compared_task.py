@@ -19,6 +19,7 @@ from genbench.analysis.results.judge_figures import (
     CascadeAccuracy,
     PairwiseRecord,
 )
+from genbench.analysis.reviews import ReviewedPair, reviewed_pair
 from genbench.analysis.sides.side import SideTask
 from genbench.json_record import Count, JsonRecord
 from genbench.models.traces import Reasoning
@@ -151,6 +152,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     )
     corpus: dict[str, CorpusDifference] | None = Field(
         default=None, description="differences of corpus metrics by name; absent if the task has none"
+    )
+    reviewed: ReviewedPair | None = Field(
+        default=None, description="the difference corrected by labels of people; absent without any"
     )
 
 
@@ -455,3 +459,12 @@ def _reference(text: Any) -> Any:
         except ValueError:
             return text
     return text
+
+
+def with_reviews(tasks: Mapping[str, ComparedTask], pairing: Pairing) -> dict[str, ComparedTask]:
+    """Return the tasks with the differences that labels of people correct, where there are labels."""
+    found = {name: reviewed_pair(pairing.base, pairing.tuned, name) for name in tasks}
+    return {
+        name: task if (own := found[name]) is None else task.model_copy(update={"reviewed": own})
+        for name, task in tasks.items()
+    }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from genbench.analysis.comparison.comparability import is_prefix
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.pairing import Pairing
+from genbench.analysis.reviews import unexplained
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.stats.comparison.paired import Paired
 from genbench.store.contract import differences
@@ -183,3 +185,21 @@ def _is_greedy(task: SideTask) -> bool:
 def _adds_adapter(base: Side, tuned: Side) -> bool:
     """Return whether tuned is base with an adapter."""
     return bool(base.identity and tuned.identity and tuned.identity.startswith(f"{base.identity}+"))
+
+
+def judge_notes(pairing: Pairing, tasks: Mapping[str, ComparedTask]) -> Iterator[str]:
+    """Yield corrected differences, and for judged tasks without labels the lenience that explains one."""
+    for name, task in tasks.items():
+        if task.reviewed is not None:
+            yield f"{name}: {task.reviewed.words}"
+        base, tuned = pairing.tasks[name]
+        if task.reviewed is not None or not (base.judged and tuned.judged):
+            continue
+        lenience = unexplained(base, tuned)
+        if lenience is not None and task.difference:
+            side, what = ("tuned", "gain") if task.difference > 0 else ("base", "loss")
+            yield (
+                f"{name}: a judge that calls {100 * lenience:.1f} % more wrong answers of {side} right "
+                f"explains this {what} by itself; labels of people tell: "
+                f"genbench review plan {pairing.base.path} {pairing.tuned.path} --task {name}"
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,11 +13,15 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from genbench.analysis.budgets import BudgetDifference, BudgetPoint, Budgets
+from genbench.analysis.results.record import Results
+from genbench.analysis.reviews import reviewed_run
 from genbench.reports.browse import ProblemRow, SampleRow
+from genbench.reports.figures import reviewed_words
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress
 from genbench.safetext.printable import one_line, printable
+from genbench.store.stored_run import StoredRun
 
 _TEXT_LIMIT = 4000
 _FACT_LIMIT = 300
@@ -246,3 +251,9 @@ def _words(item: BudgetDifference) -> str:
     crosses = item.ci[0] < 0 < item.ci[1]
     bounds = interval(item.ci) if crosses else f"[{points(low)}, {points(high)}]"
     return f"{points(abs(item.difference))} {bounds} {side} base"
+
+
+def reviewed_lines(run: Path, results: Results) -> Iterator[str]:
+    """Yield a line for each task whose score labels of people correct."""
+    for name, task in reviewed_run(StoredRun(run), results).items():
+        yield f"{name}: {reviewed_words(task)}"
