@@ -76,6 +76,7 @@ def contamination_text(
         "genbench contamination runs runs/n/base runs/n1/tuned runs/n2/tuned runs/n3/tuned",
         "genbench contamination runs runs/n/base runs/n3/tuned --task gpqa_diamond --json",
         "genbench contamination runs --track nightly runs/tonight/tuned",
+        "genbench contamination runs runs/n/base runs/n/tuned --twins gsm8k=gsm_plus",
     ),
 )
 def contamination_runs(
@@ -96,6 +97,12 @@ def contamination_runs(
     allow: AllowOption = [],  # noqa: B006
     data_dir: DataOption = None,
     trust_run: TrustOption = [],  # noqa: B006
+    twins: Annotated[
+        list[str],
+        typer.Option(
+            "--twins", metavar="TASK=TWIN", help="Two tasks of the runs, the second of rewritten problems."
+        ),
+    ] = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
     """Look for signs that a model has seen a task.
@@ -111,8 +118,18 @@ def contamination_runs(
     folder = path_or_none(data_dir)
     if track is not None:
         runs = _runs_of(track, runs, ledger, notes)
-    record = genbench.contamination(runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds)
+    pairs = dict(_twin_names(text) for text in twins)
+    record = genbench.contamination(
+        runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds, twins=pairs
+    )
     print_record(record, contamination_text, as_json)
+
+
+def _twin_names(text: str) -> tuple[str, str]:
+    name, _, twin = text.partition("=")
+    if not name or not twin:
+        raise typer.BadParameter(f"{text!r}: wanted TASK=TWIN", param_hint="--twins")
+    return name, twin
 
 
 def _runs_of(track: str, runs: list[Path], ledger: str | None, notes: Path | None) -> list[Path]:

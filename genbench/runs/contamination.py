@@ -13,25 +13,30 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
+from scipy.special import ndtri
 
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideTask
-from genbench.errors import GenbenchError, InputError
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.errors import GenbenchError, InputError, nearest
+from genbench.json_record import Count, JsonRecord, Share, SignedShare
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
 from genbench.stats.contamination import (
     LARGE_STEP,
+    LEAST_FLIPS,
     Flips,
     OrderedSamples,
     closeness,
     effect_test,
     flip_test,
+    flips_power,
+    least_leak,
     miracle_flips,
     order_effect,
     share_of_gain,
     step_size,
+    twin_gap,
 )
 from genbench.stats.multiple_testing import holm
 from genbench.stats.scores import Floats
@@ -90,6 +95,27 @@ class OrderRecord(JsonRecord):
     missing: str | None = Field(description="why there is no test; null if there is one")
 
 
+class TwinsRecord(JsonRecord):
+    """Whether tuned solves the originals better than their rewritten twins, beyond base."""
+
+    problems: Count = Field(description="originals with a twin")
+    base_gap: SignedShare | None = Field(description="base's mean of twin minus original")
+    tuned_gap: SignedShare | None = Field(description="the same of tuned")
+    difference: float | None = Field(description="tuned_gap - base_gap")
+    se: float | None = Field(description="standard error of the difference, originals as units")
+    p: Share | None = Field(description="one-sided p value of a lower gap in tuned (sign flips)")
+    p_adjusted: Share | None = Field(description="the same, by Holm's method over all tests of the record")
+    missing: str | None = Field(description="why there is no test; null if there is one")
+
+
+class CouldFind(JsonRecord):
+    """What the test of flips would have found here, by 500 simulated nights of base's own rates."""
+
+    leak_5: Share = Field(description="how often it finds that 5 % of the problems are always solved")
+    leak_10: Share = Field(description="the same of 10 %")
+    least: Share | None = Field(description="least share that it finds in 80 %; null if none")
+
+
 class ContaminationTask(JsonRecord):
     """One task."""
 
@@ -98,6 +124,10 @@ class ContaminationTask(JsonRecord):
     flips: FlipsRecord = Field(description="miracle flips")
     order: OrderRecord = Field(description="the order of options")
     suspicious: bool = Field(description="whether a test is significant after adjustment")
+    could_find: CouldFind | None = Field(
+        default=None, description="what flips would have shown; null if they were not tested"
+    )
+    words: str = Field(default="", description="a sign, no sign or no test, with what it could have found")
 
 
 class Contamination(JsonRecord):
@@ -109,6 +139,10 @@ class Contamination(JsonRecord):
     tuned: str = Field(description="the run of the model that is tested")
     alpha: Share = Field(description="error of all tests together if the model is clean")
     tasks: dict[str, ContaminationTask] = Field(description="the tasks of all runs, by name")
+    twins: dict[str, TwinsRecord] = Field(
+        default_factory=dict, description="by ORIGINAL=TWIN; absent without --twins"
+    )
+    tests: Count = Field(default=0, description="tests that Holm's method adjusts")
     allowed: tuple[str, ...] = Field(description="differences that --allow let through")
 
 
@@ -212,8 +246,6 @@ def _ordered(task: SideTask, orders: Sequence[Sequence[Order]]) -> list[OrderedS
 
 
 ALPHA = 0.05
-LEAST_FLIPS = 2
-"""A single flip is never suspicious, since one problem may be learned honestly."""
 _LEAST_BASE, _LEAST_TUNED = 8, 4
 """Samples of a problem below which "never" and "always" say little."""
 
@@ -225,6 +257,7 @@ def contamination(
     allow: Sequence[str] = (),
     data_dir: Path | None = None,
     trusted: Collection[Kind] = (),
+    twins: Mapping[str, str] | None = None,
 ) -> Contamination:
     """Test whether the model of the last run has seen the problems of its tasks.
 
@@ -235,9 +268,11 @@ def contamination(
         allow: names of differences between runs to let through.
         data_dir: the mirror of the data, if its location has changed since the runs.
         trusted: what the stored suites may do (see trust).
+        twins: task -> task of the runs whose problems are rewritten ones of the first. The group of a twin
+            names its original: its id, its group, or the text of its question.
 
     Raises:
-        InputError: fewer than two runs, or one that cannot be used.
+        InputError: fewer than two runs, or one that cannot be used, or twins that no run has.
         NotComparableError: a run differs from the base in what must be equal.
     """
     if len(runs) < 2:
@@ -247,13 +282,22 @@ def contamination(
     *earlier, last = pairings
     names = [name for name in last.tasks if all(name in pairing.tasks for pairing in earlier)]
     found = {name: _tested(name, earlier, last, data_dir, trusted) for name in names}
+    pairs = {f"{name}={twin}": _twins(last, name, twin) for name, twin in (twins or {}).items()}
+    found, pairs, tests = _adjusted(found, pairs)
+    power = {name: _could_find(last.tasks[name][0], task, tests) for name, task in found.items()}
+    found = {
+        name: task.model_copy(update={"could_find": power[name], "words": _words(task, power[name], tests)})
+        for name, task in found.items()
+    }
     return Contamination(
         format=1,
         base=str(runs[0]),
         earlier=tuple(map(str, runs[1:-1])),
         tuned=str(runs[-1]),
         alpha=ALPHA,
-        tasks=_adjusted(found),
+        tasks=found,
+        **({"twins": pairs} if pairs else {}),
+        tests=tests,
         allowed=tuple(dict.fromkeys(str(item) for pairing in pairings for item in pairing.allowed)),
     )
 
@@ -339,17 +383,143 @@ def right_shares(task: SideTask) -> Floats:
     return np.array([sum(score >= 1 for score in row) / len(row) if row else np.nan for row in rows])
 
 
-def _adjusted(tasks: Mapping[str, ContaminationTask]) -> dict[str, ContaminationTask]:
-    """Return the tasks with p values that are adjusted over all tests, and the suspicious ones marked."""
-    tests = [
-        (name, kind)
-        for name, task in tasks.items()
-        for kind, found in (("flips", task.flips), ("order", task.order))
-        if found.p is not None
-    ]
-    values = [getattr(tasks[name], kind).p for name, kind in tests]
-    adjusted = dict(zip(tests, holm(values), strict=True)) if tests else {}
-    return {name: _with_p(name, task, adjusted) for name, task in tasks.items()}
+def _twins(last: Pairing, name: str, twin: str) -> TwinsRecord:
+    """Return the test of one pair of tasks, not adjusted yet.
+
+    Raises:
+        InputError: the runs have no such task.
+    """
+    for task in (name, twin):
+        if task not in last.tasks:
+            raise InputError(
+                f"--twins {name}={twin}: no task '{task}' in all runs{nearest(task, last.tasks)}"
+            )
+    empty = TwinsRecord(
+        problems=0,
+        base_gap=None,
+        tuned_gap=None,
+        difference=None,
+        se=None,
+        p=None,
+        p_adjusted=None,
+        missing="no twin names its original: the group of a twin is its id, or its question",
+    )
+    originals = _originals(last.base, last.tasks[name][0], last.tasks[twin][0])
+    if len(originals) < _LEAST_TWINS:
+        return empty
+    gaps = [_gaps(last.tasks[name][side], last.tasks[twin][side], originals) for side in (0, 1)]
+    kept = ~np.isnan(gaps[0]) & ~np.isnan(gaps[1])
+    base, tuned = gaps[0][kept], gaps[1][kept]
+    if len(base) < _LEAST_TWINS:
+        return empty.model_copy(
+            update={"missing": f"{len(base)} originals and twins have scores in both runs"}
+        )
+    found = twin_gap(tuned - base)
+    return TwinsRecord(
+        problems=len(base),
+        base_gap=float(base.mean()),
+        tuned_gap=float(tuned.mean()),
+        difference=found.gap,
+        se=found.se,
+        p=found.p,
+        p_adjusted=None,
+        missing=None,
+    )
+
+
+_LEAST_TWINS = 6
+"""With fewer pairs no sign flip is significant at 5 %."""
+
+
+def _originals(side: Side, task: SideTask, twins: SideTask) -> dict[str, list[int]]:
+    """Return the rows of the twins of each original, by its id."""
+    names = list(dict.fromkeys(group for group in twins.groups or () if group is not None))
+    asked = RunFolder(side.path).asks(task.name) if side.manifest is not None else {}
+    own = zip(task.groups or (), task.problem_ids, strict=False)
+    groups = {group: name for group, name in own if group is not None}
+    found = {group: where for group in names if (where := _named(group, task, groups, asked)) is not None}
+    rows: dict[str, list[int]] = {}
+    for row, group in enumerate(twins.groups or ()):
+        if group is not None and group in found:
+            rows.setdefault(found[group], []).append(row)
+    return rows
+
+
+def _named(
+    group: str, task: SideTask, groups: Mapping[str, str], asked: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> str | None:
+    """Return the problem whose id, group or question is the group of a twin, or None."""
+    if group in task.problem_ids:
+        return group
+    if group in groups:
+        return groups[group]
+    text = group.strip()
+    return next(
+        (name for name, lines in asked.items() if any(text in str(line.get("prompt")) for line in lines)),
+        None,
+    )
+
+
+def _gaps(task: SideTask, twins: SideTask, originals: Mapping[str, list[int]]) -> Floats:
+    """Return the mean of the twins minus the original, of each original. NaN without a score."""
+    own = dict(zip(task.problem_ids, right_shares(task), strict=True))
+    others = right_shares(twins)
+    return np.array([float(np.mean(others[rows])) - own[name] for name, rows in originals.items()])
+
+
+def _could_find(base: SideTask, task: ContaminationTask, tests: int) -> CouldFind | None:
+    """Return what the test of a task's flips would have found, or None if flips were not tested."""
+    flips = task.flips
+    if flips.p is None:
+        return None
+    rates, level = right_shares(base), ALPHA / max(tests, 1)
+    facts = {"earlier": flips.earlier_count, "earlier_chances": flips.earlier_chances}
+    return CouldFind(
+        leak_5=flips_power(rates, 0.05, alpha=level, **facts),
+        leak_10=flips_power(rates, 0.10, alpha=level, **facts),
+        least=least_leak(rates, alpha=level, **facts),
+    )
+
+
+def _words(task: ContaminationTask, power: CouldFind | None, tests: int) -> str:
+    """Return what may be said of a task: a sign, no sign, or no test. Nobody can say more."""
+    over = f"after Holm over {tests} test{'' if tests == 1 else 's'}"
+    if task.suspicious:
+        signs = [
+            f"{name} p {p:.2g}"
+            for name, p in (("flips", task.flips.p_adjusted), ("order", task.order.p_adjusted))
+            if p is not None and p <= ALPHA
+        ]
+        return f"a sign ({', '.join(signs)} {over}); explained also by training on problems of the same kind"
+    could = list[str]()
+    if power is not None:
+        could.append(
+            "no share of leaked problems"
+            if power.least is None
+            else f"a leak of {100 * power.least:.0f} % of the problems with 80 %"
+        )
+    if task.order.se is not None and task.order.p is not None:
+        least = (float(ndtri(1 - ALPHA / max(tests, 1))) + float(ndtri(0.8))) * task.order.se
+        could.append(f"an order effect of {100 * least:.0f} points with 80 %")
+    if not could:
+        return "no test, so nothing was looked for"
+    return f"no sign found; could have found {' and '.join(could)}"
+
+
+def _adjusted(
+    tasks: Mapping[str, ContaminationTask], twins: Mapping[str, TwinsRecord]
+) -> tuple[dict[str, ContaminationTask], dict[str, TwinsRecord], int]:
+    """Return tasks and twins with p values adjusted over all tests, signs marked, and the number of tests."""
+    p = {(name, "flips"): task.flips.p for name, task in tasks.items()}
+    p |= {(name, "order"): task.order.p for name, task in tasks.items()}
+    p |= {(name, "twins"): pair.p for name, pair in twins.items()}
+    tests = {key: value for key, value in p.items() if value is not None}
+    adjusted = dict(zip(tests, holm(list(tests.values())), strict=True)) if tests else {}
+    pairs = {
+        name: pair.model_copy(update={"p_adjusted": adjusted.get((name, "twins"))})
+        for name, pair in twins.items()
+    }
+    return {name: _with_p(name, task, adjusted) for name, task in tasks.items()}, pairs, len(tests)
 
 
 def _with_p(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, ndtr
 
+from genbench.stats.comparison.sign_flip_test import sign_flip
 from genbench.stats.scores import Floats
 
 NEVER, ALWAYS = 1 / 64, 15 / 16
@@ -85,6 +86,74 @@ def flip_test(count: int, chances: int, earlier: int, earlier_chances: int) -> f
     if count == 0 or chances == 0:
         return 1.0
     return float(bdtrc(count - 1, count + earlier, chances / (chances + earlier_chances)))
+
+
+LEAST_FLIPS = 2
+"""A single flip is never a sign, since one problem may be learned honestly."""
+
+
+def flips_power(
+    base: Floats,
+    leak: float,
+    *,
+    earlier: int,
+    earlier_chances: int,
+    alpha: float,
+    seed: int = 0,
+    nights: int = 500,
+) -> float:
+    """Return how often the test of flips would find a leak, by simulated nights of base's own rates.
+
+    A leaked problem, chosen at random, is always solved. The others flip as often as in the earlier runs.
+
+    Args:
+        base: base's shares of right samples (n,).
+        leak: share of the problems that leaked.
+        earlier, earlier_chances: as in `flip_test`.
+        alpha: the level of this one test.
+    """
+    known = base[~np.isnan(base)]
+    never = int((known <= NEVER).sum())
+    if earlier_chances <= 0 or never == 0:
+        return 0.0
+    rng = np.random.default_rng(seed)
+    leaked = rng.hypergeometric(never, len(known) - never, round(leak * len(known)), size=nights)
+    count = leaked + rng.binomial(never - leaked, earlier / earlier_chances)
+    p = bdtrc(count - 1, count + earlier, never / (never + earlier_chances))
+    return float(np.mean((count >= LEAST_FLIPS) & (np.where(count > 0, p, 1.0) <= alpha)))
+
+
+def least_leak(base: Floats, *, earlier: int, earlier_chances: int, alpha: float) -> float | None:
+    """Return the least share of leaked problems that is found in 80 % of nights, in steps of 1 %, or None."""
+    for percent in range(1, 101):
+        found = flips_power(
+            base, percent / 100, earlier=earlier, earlier_chances=earlier_chances, alpha=alpha, nights=300
+        )
+        if found >= _POWER:
+            return percent / 100
+    return None
+
+
+_POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class TwinGap:
+    """By how much twins of problems score less than the originals, beyond base: mean, standard error, p."""
+
+    gap: float
+    se: float
+    p: float
+
+
+def twin_gap(differences: Floats) -> TwinGap:
+    """Return the mean of twin - original (n,), and the one-sided sign-flip p value of a negative one.
+
+    Args:
+        differences: of each original: the mean of its twins minus its own, of tuned minus the same of base.
+    """
+    se = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    return TwinGap(float(differences.mean()), se, sign_flip(differences).p_regression)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.reports.terminal.contamination import contamination_text
-from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord, OrderRecord
+from genbench.runs.contamination import (
+    Contamination,
+    ContaminationTask,
+    FlipsRecord,
+    OrderRecord,
+    TwinsRecord,
+)
 
 
 def record(
@@ -68,11 +74,33 @@ def test_the_runs_are_named_by_their_part() -> None:
 def test_a_row_has_flips_and_order() -> None:
     found = row(record(suspicious=True))
     assert found[:5] == ["gpqa", "64/16", "40", "3", "1/80"]
-    assert found[-1] == "SUSPICIOUS"
+    assert found[-2:] == ["a", "sign"]
 
 
-def test_a_clean_task_has_no_sign() -> None:
-    assert row(record())[-1] == "none"
+def test_a_task_has_no_sign_or_no_test() -> None:
+    assert row(record())[-2:] == ["no", "sign"]
+    assert row(record({"p": None}, {"p": None}))[-2:] == ["no", "test"]
+
+
+def test_twins_say_what_they_could_have_found() -> None:
+    pair = TwinsRecord(
+        problems=40,
+        base_gap=-0.05,
+        tuned_gap=-0.08,
+        difference=-0.03,
+        se=0.0212,
+        p=0.08,
+        p_adjusted=0.16,
+        missing=None,
+    )
+    found = record().model_copy(update={"twins": {"gpqa=twin": pair}})
+    said = contamination_text(found)
+    assert (
+        "gpqa=twin: no sign found: twins minus originals -5.0 in base, -8.0 in the tested model: -3.0" in said
+    )
+    assert "could have found 5.3 points with 80 %" in said
+    found = record().model_copy(update={"twins": {"gpqa=twin": pair.model_copy(update={"p_adjusted": 0.01})}})
+    assert "gpqa=twin: a sign: twins minus originals" in contamination_text(found)
 
 
 def test_flipped_problems_and_their_share_are_named() -> None:

@@ -199,3 +199,74 @@ def test_partly_right_samples_count_as_wrong(tmp_path: Path) -> None:
     ]
     side = open_side(write_lines(tmp_path / "s.jsonl", rows))
     assert right_shares(side.tasks["t"]).tolist() == [pytest.approx(1 / 3)]
+
+
+@pytest.mark.slow
+def test_each_verdict_says_what_it_could_have_found(runs: dict[str, Path]) -> None:
+    found = contamination([runs[name] for name in ("base", "clean1", "clean2", "leak")])
+    task = found.tasks["picks"]
+    assert task.words.startswith("a sign (flips p ")
+    assert f"after Holm over {found.tests} tests); explained also by" in task.words
+    other = contamination([runs[name] for name in ("base", "clean1", "clean2")]).tasks["picks"]
+    assert other.could_find is not None and other.could_find.leak_5 <= other.could_find.leak_10
+    assert "no sign found; could have found" in other.words and "with 80 %" in other.words
+    alone = contamination([runs["base"], runs["clean1"]], tasks=["picks"]).tasks["picks"]
+    assert alone.could_find is None and "leak" not in alone.words
+    text = contamination_text(found)
+    assert task.words in text and not any(word in text.split() for word in ("clean", "contaminated"))
+
+
+TWINS = """\
+models:
+  m: {path: ./model}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - name: first
+    kind: exact
+    data: {path: first.jsonl, fields: {id: id, question: question, reference: answer}}
+    prompt: "Say it. {question}"
+    k: 2
+  - name: twin
+    kind: exact
+    data: {path: twin.jsonl, fields: {id: id, question: question, reference: answer, group: seed}}
+    prompt: "{question}"
+    k: 2
+"""
+
+
+@pytest.mark.slow
+def test_twins_of_originals_are_compared_beyond_base(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(TWINS)
+    seeds = {i: f"How many are {i} and {i} apples?" for i in range(20)}
+    write_lines(
+        tmp_path / "first.jsonl",
+        [{"id": f"o{i}", "question": seed, "answer": "1"} for i, seed in seeds.items()],
+    )
+    write_lines(
+        tmp_path / "twin.jsonl",
+        [
+            {"id": f"t{i}-{j}", "question": f"{i} pears {j}?", "answer": "1", "seed": seed}
+            for i, seed in seeds.items()
+            for j in range(2)
+        ],
+    )
+
+    def draw(name: str, original: int, twins: int) -> Path:
+        asked = [("first", f"o{i}", i < original) for i in seeds]
+        asked += [("twin", f"t{i}-{j}", i < twins) for i in seeds for j in range(2)]
+        lines = [
+            {"task": task, "problem_id": problem, "sample_index": k, "text": "1" if right else "0"}
+            for task, problem, right in asked
+            for k in range(2)
+        ]
+        write_lines(tmp_path / "responses.jsonl", lines)
+        return score_responses(tmp_path, name)
+
+    runs = [draw("base", 10, 10), draw("tuned", 20, 12)]
+    found = contamination(runs, twins={"first": "twin"})
+    pair = found.twins["first=twin"]
+    assert (pair.problems, pair.base_gap, pair.tuned_gap) == (20, 0.0, -0.4)
+    assert pair.p == pytest.approx(2**-8) and pair.p_adjusted == pair.p and found.tests == 1
+    assert "first=twin: a sign: twins minus originals" in contamination_text(found)
+    with pytest.raises(InputError, match="no task 'twins' in all runs"):
+        contamination(runs, twins={"first": "twins"})

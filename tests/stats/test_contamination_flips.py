@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from genbench.stats.contamination import flip_test, miracle_flips, share_of_gain, step_size
+from genbench.stats.contamination import (
+    flip_test,
+    flips_power,
+    least_leak,
+    miracle_flips,
+    share_of_gain,
+    step_size,
+    twin_gap,
+)
 
 
 def test_only_problems_that_were_never_solved_can_flip() -> None:
@@ -70,3 +78,31 @@ def test_a_step_is_the_change_of_the_problems_that_base_solves_sometimes() -> No
     tuned = np.array([1.0, 0.8, 0.6, 1.0, np.nan, 1.0])  # the first and the last may be leaked
     assert step_size(base, tuned) == pytest.approx(((0.3**2 + 0.4**2) / 2) ** 0.5)
     assert step_size(np.zeros(3), np.ones(3)) == 0
+
+
+def test_the_worked_twins() -> None:
+    originals = np.array([1, 1, 1, 1, 0, 1, 1, 0, 1, 1.0])
+    twins = np.array([1, 1, 0, 1, 0, 1, 1, 0, 1, 0.0])
+    found = twin_gap(twins - originals)
+    assert (found.gap, found.se, found.p) == pytest.approx((-0.2, 0.1333, 0.25), abs=5e-5)
+
+
+def test_the_power_of_flips_is_that_of_the_test() -> None:
+    rng = np.random.default_rng(1)
+    base = np.where(rng.random(200) < 0.4, 0.0, 0.5)
+
+    def power(leak: float) -> float:
+        return flips_power(base, leak, earlier=0, earlier_chances=240, alpha=0.05)
+
+    assert power(0.0) == 0
+    assert power(0.02) < power(0.10) and power(0.10) > 0.95
+    least = least_leak(base, earlier=0, earlier_chances=240, alpha=0.05)
+    assert least is not None and 0.02 < least < 0.08
+    assert power(least) >= 0.75 > power(least - 0.02)
+
+
+def test_nothing_can_be_found_where_nothing_can_flip() -> None:
+    base = np.full(50, 0.5)
+    assert flips_power(base, 0.5, earlier=0, earlier_chances=100, alpha=0.05) == 0
+    assert least_leak(base, earlier=0, earlier_chances=100, alpha=0.05) is None
+    assert flips_power(np.zeros(50), 0.5, earlier=0, earlier_chances=0, alpha=0.05) == 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from genbench.reports.numbers import p_text, points, signed
 from genbench.reports.table import TERMINAL, Column, Table
-from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord
+from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord, TwinsRecord
 from genbench.runs.training_overlap import Overlap, OverlapTask
 from genbench.safetext.printable import printable
 
@@ -24,6 +24,10 @@ def _earlier(row: ContaminationRow) -> str:
     return f"{flips.earlier_count}/{flips.earlier_chances}" if is_known else "-"
 
 
+def _no_sign(row: ContaminationRow) -> str:
+    return "no test" if row[1].flips.p is None and row[1].order.p is None else "no sign"
+
+
 _SIGNS = Table[ContaminationRow](
     Column("task", lambda row: row[0]),
     Column("k", lambda row: f"{row[1].k_base}/{row[1].k_tuned}", right=TERMINAL),
@@ -34,7 +38,7 @@ _SIGNS = Table[ContaminationRow](
     Column("order base", lambda row: signed(row[1].order.base_effect), right=TERMINAL),
     Column("order tuned", lambda row: signed(row[1].order.tuned_effect), right=TERMINAL),
     Column("p order", lambda row: p_text(row[1].order.p_adjusted), right=TERMINAL),
-    Column("sign", lambda row: "SUSPICIOUS" if row[1].suspicious else "none"),
+    Column("sign", lambda row: "a sign" if row[1].suspicious else _no_sign(row)),
 )
 
 
@@ -53,8 +57,11 @@ def contamination_text(record: Contamination) -> str:
         "model solves in at least 15 of 16. earlier: the same of the earlier runs. p: so many flips, if the\n"
         "model flips as often as the earlier ones. order: points by which the score rises from the reversed\n"
         "order of options to the dataset's. p order: a larger rise than in base.\n"
-        "Both p are adjusted by Holm's method. A clean model gets a sign in at most about "
-        f"{100 * record.alpha:g} % of records.",
+        f"p are adjusted by Holm's method over {record.tests} tests. A model that has seen nothing\n"
+        f"gets a sign in about {100 * record.alpha:g} % of records.",
+        "",
+        *(f"{name}: {task.words}" for name, task in tasks.items() if task.words),
+        *(f"{name}: {_twin_words(pair, record.alpha)}" for name, pair in record.twins.items()),
         *(line for name, task in tasks.items() for line in _details(name, task)),
     ]
     return printable("\n".join(parts))
@@ -78,6 +85,20 @@ def _details(name: str, task: ContaminationTask) -> Iterator[str]:
         yield f"{name}: no earlier run to compare the flips with: name runs of earlier models after the base"
     if order.missing is not None:
         yield f"{name}: the order of options is not tested: {order.missing}"
+
+
+def _twin_words(pair: TwinsRecord, alpha: float) -> str:
+    """Return what twins say: the gap of tuned beyond that of base."""
+    if pair.difference is None or pair.se is None:
+        return f"twins are not tested: {pair.missing}"
+    gap = (
+        f"twins minus originals {signed(pair.base_gap)} in base, {signed(pair.tuned_gap)} in the tested "
+        f"model: {signed(pair.difference)} ± {points(1.96 * pair.se)} ({pair.problems} originals, "
+        f"p {p_text(pair.p_adjusted)})"
+    )
+    if pair.p_adjusted is not None and pair.p_adjusted <= alpha:
+        return f"a sign: {gap}; explained also by twins that are harder for this model"
+    return f"no sign found: {gap}; could have found {points(2.49 * pair.se)} points with 80 %"
 
 
 def _steps(flips: FlipsRecord) -> str:
@@ -106,6 +127,7 @@ def overlap_text(record: Overlap) -> str:
         f"found: problems with an n-gram of {record.n} words in a training file "
         f"({record.normalisation}; texts of {record.shortest} to {record.n - 1} words as a whole).",
         "half or more: problems of which one line has at least half of the n-grams of a part.",
+        *(f"{name}: {_overlap_words(task)}" for name, task in record.tasks.items()),
         *(line for name, task in record.tasks.items() for line in _hits(name, task)),
         "",
         f"{len(record.corpus)} files, {record.bytes:,} bytes, {record.seconds:.1f} s, {speed:.2f} GB/min",
@@ -117,6 +139,16 @@ def overlap_text(record: Overlap) -> str:
         ),
     ]
     return printable("\n".join(parts))
+
+
+def _overlap_words(task: OverlapTask) -> str:
+    """Return what may be said of a task's texts in the training files."""
+    if task.found:
+        return f"found in the training files: {task.found} of {task.problems} problems, in these lines"
+    return (
+        f"no sign found: {task.searched} of {task.problems} problems were searched word by word; rewording, "
+        "translation and texts broken into short lines are not found"
+    )
 
 
 def _hits(name: str, task: OverlapTask) -> Iterator[str]:
