@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from genbench.analysis.curves import curves
     from genbench.analysis.estimate import estimate
     from genbench.analysis.noise import noise
+    from genbench.analysis.quality import quality
     from genbench.analysis.rank import rank
     from genbench.exchange.export import export
     from genbench.exchange.import_log import ImportChoice, import_scores
@@ -83,6 +84,7 @@ _PUBLIC = {
     "plot": "reports.notebook",
     "curves": "analysis.curves",
     "budgets": "analysis.budgets",
+    "quality": "analysis.quality",
     "track": "trend.compose",
 }
 """Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
@@ -116,6 +118,7 @@ __all__ = [
     "plot",
     "power",
     "prompts",
+    "quality",
     "rank",
     "report",
     "report_text",

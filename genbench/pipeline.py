@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from secrets import token_hex
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
-from genbench.errors import GenbenchError, InterruptedRunError
+from genbench.errors import GenbenchError, InputError, InterruptedRunError
 from genbench.exchange.import_log import ImportChoice
 from genbench.exchange.import_runs import (
     ImportedLogs,
@@ -32,8 +33,10 @@ from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts, score_f
 from genbench.runs.stored.trust import read_kinds
 from genbench.store.continuation import now
 from genbench.store.folder import RunFolder
+from genbench.store.json_files import replace_json
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
+from genbench.tasks.chosen_problems import make_subset
 
 __all__ = [
     "RunOptions",
@@ -352,6 +355,39 @@ def prompts(options: RunOptions) -> Iterator[RequestRecord]:
     tasks = load_tasks(suite, options)
     for name in chosen:
         yield from suite_requests(suite, name, tasks)
+
+
+def write_subset(
+    options: RunOptions, n: int, output: Path | None = None, *, strata: str | None = None, seed: int = 0
+) -> list[str]:
+    """Write a random part of a task's problems, which a suite names as `subset`. Return what it will find.
+
+    Args:
+        options: the suite, with one task.
+        output: the file. None: TASK-N.json in the working directory.
+        strata: a column whose values keep their share.
+
+    Raises:
+        InputError: several tasks, fewer problems than n, no such column, or a file that is there already.
+    """
+    suite, _ = open_suite(options)
+    tasks = load_tasks(suite, options)
+    if len(tasks) != 1:
+        raise InputError(f"--subset: {len(tasks)} tasks are chosen; name one with --task")
+    task = tasks[0]
+    record = make_subset(task.name, task.problems, n, seed, strata)
+    path = output or Path(f"{task.name}-{n}.json")
+    if path.exists():
+        raise InputError(f"{path}: is there already; give another --output")
+    replace_json(path, record.to_json())
+    score, paired = 100 * 0.4 / math.sqrt(n), 100 * 0.25 / math.sqrt(n)
+    whole = math.sqrt(max(1 - n / record.of, 0.0))
+    return [
+        f"wrote {path}: {n} of {record.of} problems; in the suite: subset: {path}",
+        f"standard errors in points, if scores spread by 0.4 and differences by 0.25: {score:.2f} of a "
+        f"score, {paired:.2f} of a paired difference; for the whole task {score * whole:.2f} and "
+        f"{paired * whole:.2f}",
+    ]
 
 
 def latest_results(path: str | Path) -> Results:

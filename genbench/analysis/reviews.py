@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,6 +68,10 @@ class ReviewPlan(JsonRecord):
 
     format: Literal[1] = Field(description="version of this record")
     plan: str = Field(description="digest of the plan, which each review names")
+    kind: Literal["rate", "references"] = Field(
+        default="rate",
+        description="rate: answers chosen at random; references: keys that look wrong",
+    )
     task: str = Field(description="the task")
     seed: Count = Field(description="which problems are chosen, and their order")
     labels: dict[str, Share] = Field(description="the answers that may be given, with the score of each")
@@ -240,6 +244,17 @@ class ReviewFolder:
             found[item.problem_id] = (item.sample_index, float(np.mean(scores)))
         return found, void
 
+    def rulings(self) -> dict[str, str]:
+        """Return what most people say of each problem's reference. Equal votes for several are ambiguous."""
+        problems = {item.item: item.problem_id for item in self.plan.items}
+        found: dict[str, str] = {}
+        for item, said in self.in_force.items():
+            votes = Counter(str(review.label) for review in said.values()).most_common(2)
+            if votes:
+                tied = len(votes) > 1 and votes[0][1] == votes[1][1]
+                found[problems[item]] = "ambiguous" if tied else votes[0][0]
+        return found
+
     def people(self) -> Agreement:
         """Return the agreement of each two people on the items that both labelled."""
         first, second = list[str](), list[str]()
@@ -282,7 +297,7 @@ def reviewed_tasks(side: Side) -> dict[str, ReviewedTask]:
     found: dict[str, ReviewedTask] = {}
     for folder in review_folders(side.path):
         name = folder.plan.task
-        if name in side.tasks:
+        if name in side.tasks and folder.plan.kind == "rate":
             own = reviewed_task(folder, side)
             if own is not None and (name not in found or found[name].n < own.n):
                 found[name] = own
@@ -291,7 +306,8 @@ def reviewed_tasks(side: Side) -> dict[str, ReviewedTask]:
 
 def reviewed_run(run: StoredRun, results: Results | None) -> dict[str, ReviewedTask]:
     """Return the same of a stored run. Only tasks that people labelled are read."""
-    names = {folder.plan.task for folder in review_folders(run.path)} & run.manifest.tasks.keys()
+    names = {folder.plan.task for folder in review_folders(run.path) if folder.plan.kind == "rate"}
+    names &= run.manifest.tasks.keys()
     return reviewed_tasks(side_of(run, results, sorted(names))) if names else {}
 
 
@@ -331,7 +347,11 @@ def reviewed_pair(base: Side, tuned: Side, name: str) -> ReviewedPair | None:
     best: tuple[int, ReviewedPair] | None = None
     for place in dict.fromkeys((tuned.path, base.path)):
         for folder in review_folders(place):
-            if folder.plan.task == name and (found := _pair(folder, base, tuned, name)):
+            if (
+                folder.plan.task == name
+                and folder.plan.kind == "rate"
+                and (found := _pair(folder, base, tuned, name))
+            ):
                 best = max((found.n, found), best or (0, found), key=lambda item: item[0])
     return None if best is None else best[1]
 

@@ -145,6 +145,7 @@ def init(
         "genbench check quickstart --prompts --task arithmetic",
         "genbench check suite.yaml --prompts --json > requests.jsonl",
         "genbench check suite.yaml --trust-code folder",
+        "genbench check suite.yaml --task mmlu --subset 250 --strata subject -o mmlu-250.json",
     ),
 )
 @with_run_options("models", "data_dir", "limit", "tasks", "overrides", "with_test", "trust_code")
@@ -169,6 +170,17 @@ def check(
             "run, one JSON object per line, for another engine (see run --responses).",
         ),
     ] = False,
+    subset: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Write a random part of so many problems of one --task, for `subset:` in a suite."
+        ),
+    ] = None,
+    strata: Annotated[
+        str | None, typer.Option(help="With --subset: a column whose values keep their share.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="With --subset: which part.")] = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="With --subset: the file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check suites in seconds, without an engine.
@@ -194,8 +206,13 @@ def check(
             "as_json",
         ),
     )
-    if prompts and len(suites) > 1:
-        raise typer.BadParameter("goes with one suite", param_hint="--prompts")
+    if (prompts or subset) and len(suites) > 1:
+        raise typer.BadParameter("goes with one suite", param_hint="--prompts" if prompts else "--subset")
+    if subset is not None:
+        _write_subset(replace(options, suite=suites[0]), subset, strata, seed, output)
+        return
+    if strata is not None or output is not None or seed:
+        raise typer.BadParameter("--strata, --seed and --output go with --subset")
     assumed = CostAssumptions.given(speed, mean_tokens)
     found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(suites):
@@ -210,6 +227,13 @@ def check(
         print_suites_checked(found)
     if any(item.state == "error" for checks in found.values() for item in checks):
         raise typer.Exit(2)
+
+
+def _write_subset(options: RunOptions, n: int, strata: str | None, seed: int, output: Path | None) -> None:
+    """Write a frozen random part of the one task that is chosen, and say what it finds."""
+    from genbench.pipeline import write_subset
+
+    print_lines(write_subset(options, n, output, strata=strata, seed=seed))
 
 
 def _print_prompts(options: RunOptions, as_json: bool) -> None:

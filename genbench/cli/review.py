@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genbench.cli.app import command_group, examples
 from genbench.cli.options import JsonOption
 from genbench.cli.output import print_lines, print_record
+
+if TYPE_CHECKING:
+    from genbench.reports.review import Planned
 
 review_app = command_group("review")
 FolderArgument = Annotated[Path, typer.Argument(help="The folder of a plan: RUN_DIR/reviews/TASK.")]
@@ -30,6 +33,7 @@ def review() -> None:
         "genbench review plan runs/n/tuned --task arena --n 100",
         "genbench review plan runs/n/base runs/n/tuned --task arena --n 100",
         "genbench review plan runs/n/tuned --task essays --labels good=1,fair=0.5,poor=0",
+        "genbench review plan runs/*/m --task gpqa_diamond --references",
     ),
 )
 def review_plan(
@@ -41,6 +45,10 @@ def review_plan(
         str | None,
         typer.Option(metavar="NAME=SCORE,…", help="What may be said. Default: right=1,wrong=0."),
     ] = None,
+    references: Annotated[
+        bool,
+        typer.Option("--references", help="Rule on references that look wrong, in any number of runs."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The folder. Default: reviews/TASK beside the runs."),
@@ -49,7 +57,7 @@ def review_plan(
 ) -> None:
     """Choose answers at random and write the page on which people label them."""
     from genbench.reports.numbers import points
-    from genbench.reports.review import Planned, plan_review
+    from genbench.reports.review import plan_references, plan_review
 
     def text(record: Planned, /) -> str:
         lines = [
@@ -60,8 +68,19 @@ def review_plan(
         ]
         return "\n".join(lines)
 
+    if references:
+        found = plan_references(runs, task, output=output)
+        print_record(found, _reference_text, as_json)
+        return
     found = plan_review(runs, task, n=n, seed=seed, labels=_labels(labels), output=output)
     print_record(found, text, as_json)
+
+
+def _reference_text(record: Planned, /) -> str:
+    return (
+        f"{record.n} references of {record.of} problems look wrong: {record.page}\n"
+        f"then: genbench review add {record.folder} answers.jsonl"
+    )
 
 
 def _labels(text: str | None) -> dict[str, float] | None:

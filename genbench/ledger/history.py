@@ -660,6 +660,19 @@ MOST_PREVIOUS = 20
 """Earlier runs that are read at most, the newest first."""
 
 
+def stored_runs(ledger: Ledger, track: str, most: int = 60) -> list[Path]:
+    """Return the folders of the newest runs of a track that are there, from old to new.
+
+    Raises:
+        InputError: there is no such track, or fewer than two of its folders are there.
+    """
+    nights = recent(ledger, track, nights=most).points
+    found = [Path(night.path) for night in nights if night.path is not None and Path(night.path).is_dir()]
+    if len(found) < 2:
+        raise InputError(f"track {track}: the folders of {len(found)} runs are there; wanted two or more")
+    return found
+
+
 def previous_runs(ledger: Ledger, track: str, tested: Path, most: int = MOST_PREVIOUS) -> list[Path]:
     """Return the folders of the track's base, of its earlier runs from old to new, and the tested one.
 

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 from pydantic import Field
 
+from genbench.analysis.quality import quality
 from genbench.analysis.reviews import (
     FOLDER,
     PLAN,
@@ -30,18 +31,21 @@ from genbench.analysis.reviews import (
 )
 from genbench.analysis.samples import task_samples
 from genbench.analysis.sides.loading import open_side, require_finished
-from genbench.analysis.sides.side import Side
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.reports.figures import agreement_words, reviewed_words
 from genbench.reports.page.templates import page_environment
 from genbench.stats.labels import labels_needed
 from genbench.store.continuation import now
-from genbench.store.json_files import Appender, read_lines, replace
+from genbench.store.json_files import Appender, encode, read_lines, replace
 from genbench.store.stored_run import Sample, StoredRun
 
 PAGE = "review.html"
+RULINGS = "rulings.jsonl"
 LABELS: Mapping[str, float] = {"right": 1.0, "wrong": 0.0}
+RULED: Mapping[str, float] = {"right": 1.0, "wrong": 0.0, "ambiguous": 0.0}
+"""What may be said of a reference."""
 _MOST_LABELS = 9
 """Each label has a key from 1 to 9."""
 
@@ -69,6 +73,10 @@ class ReviewSummary(JsonRecord):
         description="by run folder; those with fewer than five labels are left out"
     )
     pair: ReviewedPair | None = Field(description="difference of the two runs; null with one run")
+    rulings: dict[str, str] = Field(
+        default_factory=dict,
+        description="what people say of references, by problem; absent if answers are rated",
+    )
 
 
 def plan_review(
@@ -106,7 +114,15 @@ def plan_review(
     if n < 5:
         raise InputError(f"n {n}: wanted 5 problems or more")
     folder = Path(output) if output else Path(runs[-1]).parent / FOLDER / task
-    plan = _plan(sides, task, n, seed, names)
+    return _write_plan(folder, _plan(sides, task, n, seed, names), sides)
+
+
+def _write_plan(folder: Path, plan: ReviewPlan, sides: Sequence[Side]) -> Planned:
+    """Write a plan and its page.
+
+    Raises:
+        InputError: the folder has another plan already.
+    """
     if (folder / PLAN).is_file() and ReviewFolder.open(folder).plan.plan != plan.plan:
         raise InputError(f"{folder}: has another plan already; give another --output")
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +138,47 @@ def plan_review(
         half_width=min(labels_needed(0.0, plan.of, plan.n), 1.0),
         half_width_judge=min(labels_needed(0.8, plan.of, plan.n), 1.0),
     )
+
+
+def plan_references(runs: Sequence[str | Path], task: str, *, output: str | Path | None = None) -> Planned:
+    """Write the page on which people rule on references that look wrong, see `genbench quality`.
+
+    Raises:
+        InputError: a run has no such task, no reference looks wrong, or the folder has another plan already.
+    """
+    sides = [open_side(Path(run), [task]) for run in runs]
+    keys = quality(runs, [task]).tasks[task].suspicious
+    if not keys:
+        raise InputError(f"task {task}: no reference looks wrong in these runs")
+    items = list[ReviewItem]()
+    for key in keys:
+        side = next(side for side in sides if str(side.path) in key.runs)
+        sample = _saying(side.tasks[task], key.problem_id, key.answer)
+        index = side.tasks[task].index
+        if sample is None or index is None:
+            continue
+        items.append(
+            ReviewItem(
+                item=_hash(task, key.problem_id, "reference")[:12],
+                run=sides.index(side),
+                problem_id=key.problem_id,
+                sample_index=sample,
+                text=f"{index.texts[key.problem_id, sample]:016x}",
+            )
+        )
+    of = len(sides[0].tasks[task].problem_ids)
+    facts = {"task": task, "seed": 0, "labels": dict(RULED), "n": len(items), "of": of}
+    plan = _made(sides, items, kind="references", **facts)
+    folder = Path(output) if output else Path(runs[-1]).parent / FOLDER / f"{task}-references"
+    return _write_plan(folder, plan, sides)
+
+
+def _saying(task: SideTask, problem_id: str, answer: str) -> int | None:
+    """Return the first sample of a problem with this answer."""
+    row = task.problem_ids.index(problem_id)
+    answers = task.answers[row] if task.answers is not None else ()
+    said = (index for index, own in enumerate(answers) if own and " ".join(own.split())[:200] == answer)
+    return next(said, None)
 
 
 def _check_labels(labels: Mapping[str, float]) -> None:
@@ -159,22 +216,19 @@ def _plan(sides: Sequence[Side], task: str, n: int, seed: int, labels: Mapping[s
                         item=own, run=number, problem_id=name, sample_index=sample, text=f"{text:016x}"
                     )
                 )
+    facts = {"task": task, "seed": seed, "labels": dict(labels), "n": len(chosen), "of": len(shared)}
+    return _made(sides, items, **facts)
+
+
+def _made(sides: Sequence[Side], items: Sequence[ReviewItem], **facts: Any) -> ReviewPlan:
+    """Return a plan with its digest. Its items are in an order that tells nothing."""
     runs = tuple(
         ReviewedRun(path=str(side.path), uid=side.manifest.run_uid, model=side.name)
         for side in sides
         if side.manifest is not None
     )
-    record = ReviewPlan(
-        format=1,
-        plan="",
-        task=task,
-        seed=seed,
-        labels=dict(labels),
-        n=len(chosen),
-        of=len(shared),
-        runs=runs,
-        items=tuple(sorted(items, key=lambda item: item.item)),
-    )
+    ordered = tuple(sorted(items, key=lambda item: item.item))
+    record = ReviewPlan(format=1, plan="", runs=runs, items=ordered, **facts)
     return record.model_copy(update={"plan": plan_digest(record.to_json())})
 
 
@@ -245,7 +299,16 @@ def add_reviews(folder: str | Path, answers: str | Path, reviewer: str | None = 
             known.add(key)
             found.append(line)
     _append(place.path, found)
+    _write_rulings(place)
     return len(found)
+
+
+def _write_rulings(place: ReviewFolder) -> None:
+    """Write what people said of references to rulings.jsonl, which a suite names as `rulings`."""
+    if place.plan.kind == "references":
+        rulings = ReviewFolder.open(place.path).rulings()
+        lines = [{"problem_id": name, "ruling": said} for name, said in sorted(rulings.items())]
+        replace(place.path / RULINGS, b"".join(encode(line) for line in lines))
 
 
 def _answers(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -293,6 +356,11 @@ def review_summary(folder: str | Path) -> ReviewSummary:
         InputError: no plan, a damaged line, or a run that is gone.
     """
     place = ReviewFolder.open(Path(folder))
+    if place.plan.kind == "references":
+        rulings = place.rulings()
+        return ReviewSummary(
+            format=1, folder=str(folder), task=place.plan.task, runs={}, pair=None, rulings=rulings
+        )
     sides = [open_side(Path(run.path), [place.plan.task]) for run in place.plan.runs]
     found = {str(side.path): reviewed_task(place, side) for side in sides}
     pair = reviewed_pair(sides[0], sides[1], place.plan.task) if len(sides) == 2 else None
@@ -316,7 +384,11 @@ def _lines(record: ReviewSummary) -> Iterator[str]:
         yield f"{run}: {reviewed_words(task)}"
         for line in agreement_words(task):
             yield f"  {line}"
-    if not record.runs:
+    for problem, ruling in record.rulings.items():
+        yield f"  the reference of {problem} is {ruling}"
+    if record.rulings:
+        yield f"scores with and without them: rulings: {record.folder}/{RULINGS} at the task in the suite"
+    elif not record.runs:
         yield "nothing yet: a score needs five labelled problems; add answers with: genbench review add"
     if record.pair is not None:
         yield record.pair.words

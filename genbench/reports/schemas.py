@@ -18,6 +18,7 @@ from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.curves import Curves
 from genbench.analysis.estimate import Estimation
 from genbench.analysis.parity import ParityReport
+from genbench.analysis.quality import Quality
 from genbench.analysis.rank import Ranking
 from genbench.analysis.results.record import Results
 from genbench.exchange.import_runs import ImportedLogs
@@ -78,6 +79,7 @@ GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {
     **DECISION_RECORDS,
     "curves": Curves,
     "budgets": Budgets,
+    "quality": Quality,
     "review_plan": Planned,
     "review_show": ReviewSummary,
     **SERVICE_RECORDS,

@@ -184,6 +184,14 @@ class TaskEntry(Strict):
     )
     k: int | None = Field(None, ge=1)
     limit: int | None = Field(None, ge=1)
+    subset: str | None = Field(
+        None, description="file of a random part of the problems, see `genbench check --subset`"
+    )
+    rulings: str | None = Field(
+        None,
+        description="file of rulings on references, see `genbench review plan --references`: scores are "
+        "shown with and without the disputed problems",
+    )
     role: Literal["validation", "test"] = "validation"
     gating: bool = False
     margin: float | None = Field(None, gt=0, le=100, description="loss in points of 100 that counts as none")

@@ -16,6 +16,7 @@ from genbench.suite.config import Decoding, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
 from genbench.tasks.base import RowTask
+from genbench.tasks.chosen_problems import combined_digest, read_rulings, subset_ids, with_rulings
 from genbench.tasks.factory import (
     check_metrics,
     check_reference,
@@ -201,7 +202,8 @@ def load_task(
     task = with_examples(task, data_dir)
     problems, unusable = problems_of(task, rows)
     ids = [problem.problem_id for problem in problems]
-    kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
+    problems, provenance, chosen = _chosen(suite, entry, problems, provenance)
+    kept = chosen & set(nested_subset(ids, _smaller(limit, entry.limit)))
     return LoadedTask(
         entry=entry,
         task=task,
@@ -214,6 +216,27 @@ def load_task(
         folder=str(suite.folder),
         row_ids=tuple(ids) if len(ids) == len(rows) else (),
     )
+
+
+def _chosen(
+    suite: Suite, entry: TaskEntry, problems: list[Problem], provenance: dict[str, Any]
+) -> tuple[list[Problem], dict[str, Any], set[str]]:
+    """Return the problems with what people ruled, the record of the data, and the problems of the subset.
+
+    Rulings are a term: another file is other data.
+    """
+    kept = {problem.problem_id for problem in problems}
+    if entry.subset is not None:
+        path = resolve(entry.subset, suite.folder)
+        ids, own = subset_ids(path, problems, entry_place(suite, entry))
+        kept, provenance = set(ids), {**provenance, "subset": own}
+    if entry.rulings is not None:
+        path = resolve(entry.rulings, suite.folder)
+        rulings, own = read_rulings(path, problems, entry_place(suite, entry))
+        problems = with_rulings(problems, rulings)
+        both = combined_digest(provenance.get("digest"), own)
+        provenance = {**provenance, "rulings": own, "digest": both}
+    return problems, provenance, kept
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

@@ -154,6 +154,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("ledger push nights/n0 --server http://127.0.0.1:9", 2),
     ("ledger rebuild", 0),
     ("judge check simpleqa", 2),
+    ("quality BASE TUNED", 0),
     ("review plan BASE TUNED --task sums --n 5", 0),
     ("review add BASE/out/reviews/sums answers.jsonl", 2),
     ("review show BASE/out/reviews/sums", 2),

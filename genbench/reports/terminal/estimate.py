@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from genbench.analysis.estimate import EstimatedTask, Estimation
+from genbench.analysis.quality import Quality, TaskQuality
 from genbench.analysis.rank import RankedModel, RankedTask, Ranking
 from genbench.reports.numbers import interval, is_shown, points, signed
 from genbench.reports.result_tables import STRATUM, STRATUM_SCORES
 from genbench.reports.table import TERMINAL, Column, Table, aligned
 from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
-from genbench.safetext.printable import printable
+from genbench.safetext.printable import one_line, printable
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
@@ -295,3 +296,74 @@ def _task(name: str, task: RankedTask) -> Iterator[str]:
         yield f"  reference: {task.reference}"
         yield _RANKS.text(task.models, indent="  ")
     yield ""
+
+
+QualityRow = tuple[str, TaskQuality]
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else points(value)
+
+
+def _plus_minus(value: float | None) -> str:
+    return "-" if value is None else f"±{points(value)}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _minutes(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds / 60:.1f}"
+
+
+def _decided(row: QualityRow) -> str:
+    bounds = row[1].decision_ci
+    return f"{_share(row[1].decision)} {interval(bounds)}" if bounds else _share(row[1].decision)
+
+
+_QUALITY = Table[QualityRow](
+    Column("task", lambda row: row[0]),
+    Column("n x k", lambda row: f"{row[1].n} x {row[1].k}", right=TERMINAL),
+    Column("useful", lambda row: f"{row[1].useful:.0f}", right=TERMINAL),
+    Column("sampling", lambda row: _plus_minus(row[1].sampling), right=TERMINAL),
+    Column(
+        "nights", lambda row: "-" if row[1].nights is None else f"±{points(row[1].nights)}", right=TERMINAL
+    ),
+    Column("signal/noise", lambda row: _number(row[1].signal_to_noise, 1), right=TERMINAL),
+    Column("order kept", _decided, right=TERMINAL),
+    Column("ceiling", lambda row: points(row[1].ceiling), right=TERMINAL),
+    Column("keys", lambda row: str(len(row[1].suspicious)), right=TERMINAL),
+    Column("monotonic", lambda row: _number(row[1].monotonic, 2), right=TERMINAL),
+    Column("minutes", lambda row: _minutes(row[1].seconds), right=TERMINAL),
+    Column("do", lambda row: row[1].advice),
+)
+_KEYS_SHOWN = 5
+
+
+def quality_text(record: Quality) -> str:
+    """Return the table of tasks, then why, and the references that look wrong."""
+    lines = [
+        f"{len(record.runs)} runs{', a track' if record.is_track else ''}",
+        "",
+        _QUALITY.text(record.tasks.items()),
+        "",
+        "useful: as how many problems at 50 % they tell models apart. sampling, nights: standard errors of",
+        "a run by its samples, and beyond them. order kept: pairs of runs that other problems of the kind",
+        "put in the same order. ceiling: what a perfect model would score if the keys that look wrong are.",
+        "minutes: drawing of the last run.",
+        "",
+        *(f"{name}: {task.advice}: {task.why}" for name, task in record.tasks.items()),
+    ]
+    for name, task in record.tasks.items():
+        for key in task.suspicious[:_KEYS_SHOWN]:
+            lines.append(
+                f"  {name} {key.problem_id}: {key.families} unrelated models say "
+                f"{one_line(key.answer, 60)!r} (key wrong with {100 * key.wrong:.0f} %)"
+            )
+        if more := len(task.suspicious) - _KEYS_SHOWN:
+            lines += [f"  … and {more} more (--json lists them)"] if more > 0 else []
+        if task.suspicious:
+            runs = " ".join(dict.fromkeys(run for key in task.suspicious for run in key.runs))
+            lines.append(f"  read them: genbench review plan {runs} --task {name} --references")
+    return printable("\n".join(lines))

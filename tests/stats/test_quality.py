@@ -1,0 +1,85 @@
+"""Whether a benchmark tells models apart: the worked figures, and laws by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from genbench.stats.quality import (
+    abilities,
+    ceiling,
+    decision_accuracy,
+    kendall_tau,
+    key_wrong,
+    luck_of_order,
+    reliability,
+    same_order,
+    signal_to_noise,
+    undecided,
+)
+
+RIGHT = np.array([8, 8, 7, 5, 3, 1, 0, 0, 8, 6.0])
+EIGHT = np.full(10, 8.0)
+MODELS = (0.30, 0.34, 0.41, 0.45)
+LAST = (0.440, 0.452, 0.446, 0.458, 0.454)
+A, B = (0.30, 0.34, 0.41, 0.45, 0.38), (0.52, 0.50, 0.61, 0.66, 0.60)
+
+
+def test_the_worked_beta_binomial() -> None:
+    found = abilities(RIGHT, EIGHT)
+    shown = (found.mean, found.variance, found.icc, found.strength)
+    assert shown == pytest.approx((0.575, 0.174306, 0.67231, 0.48741), abs=1e-5)
+    wanted = [0.976, 0.976, 0.858, 0.622, 0.386, 0.151, 0.033, 0.033, 0.976, 0.740]
+    assert found.posterior == pytest.approx(wanted, abs=5e-4)
+    assert found.useful == pytest.approx(
+        float((4 * np.array(wanted) * (1 - np.array(wanted))).sum()), abs=1e-2
+    )
+
+
+def test_the_worked_signal_and_noise() -> None:
+    found = signal_to_noise(MODELS, LAST)
+    assert (found.signal, found.noise) == pytest.approx((0.4, 0.015713), abs=1e-6)
+    assert found.ratio == pytest.approx(25.46, abs=5e-3)
+
+
+def test_the_worked_orders() -> None:
+    assert same_order(A, B) == 0.9 and kendall_tau(A, B) == pytest.approx(0.8)
+    assert [luck_of_order(d, 1.0) for d in (0.5, 1, 2, 3)] == pytest.approx(
+        [0.638, 0.760, 0.921, 0.983], abs=5e-4
+    )
+    assert kendall_tau((1, 1, 2, 3), (1, 2, 2, 3)) == pytest.approx(
+        stats.kendalltau((1, 1, 2, 3), (1, 2, 2, 3))[0]
+    )
+    assert kendall_tau((1, 1), (1, 2)) is None
+
+
+def test_the_worked_keys() -> None:
+    assert [key_wrong(m) for m in (1, 2, 3, 5)] == pytest.approx([0.2222, 0.8000, 0.9825, 0.9999], abs=5e-5)
+    assert (ceiling(0.03, 0.97), ceiling(0.03, 0.99)) == pytest.approx((0.9409, 0.9603))
+
+
+def test_problems_that_all_solve_tell_nothing() -> None:
+    easy = abilities(np.array([8, 8, 8, 8, 0.0]), np.full(5, 8.0))
+    assert undecided(easy, easy) == 1.0 and easy.useful < 0.5
+    assert abilities(np.full(5, 8.0), np.full(5, 8.0)).useful == 0
+    alike = abilities(np.array([4, 5, 3, 4.0]), np.full(4, 8.0))
+    assert alike.icc == 0 and alike.useful == pytest.approx(4.0, abs=0.1)
+
+
+def test_models_far_apart_keep_their_order() -> None:
+    rng = np.random.default_rng(1)
+    far = np.stack([rng.random(300) < p for p in (0.2, 0.5, 0.8)]).astype(float)
+    near = np.stack([rng.random(40) < 0.5 for _ in range(3)]).astype(float)
+    assert decision_accuracy(far, seed=1).accuracy > 0.999
+    found = decision_accuracy(near, seed=1)
+    assert found.low < found.accuracy < 0.98 and found.low <= 0.7
+
+
+def test_halves_agree_where_models_differ() -> None:
+    rng = np.random.default_rng(2)
+    skill = np.linspace(0.2, 0.8, 10)
+    long = (rng.random((10, 400)) < skill[:, None]).astype(float)
+    short = (rng.random((10, 12)) < skill[:, None]).astype(float)
+    more, less = reliability(long, seed=1), reliability(short, seed=1)
+    assert more is not None and less is not None and more > 0.95 > less
