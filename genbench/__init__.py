@@ -41,10 +41,12 @@ if TYPE_CHECKING:
     from genbench.runs.training_overlap import overlap
     from genbench.tasks.catalogue import starter_suite, task_infos
     from genbench.trend.compose import track
+    from genbench.watch.loop import Loop
 
     __version__: str
 
 _PUBLIC = {
+    "Loop": "watch.loop",
     "RunOptions": "pipeline",
     "RunReport": "pipeline",
     "run": "pipeline",
@@ -92,6 +94,7 @@ _PUBLIC = {
 __all__ = [
     "AnswerCheck",
     "ImportChoice",
+    "Loop",
     "RunOptions",
     "RunReport",
     "SampleFilter",

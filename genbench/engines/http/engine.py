@@ -15,6 +15,7 @@ from genbench.engines.http.server import (
     HttpServer,
     Transient,
     TriesUsedUp,
+    WeightWatch,
     choice_of,
     plain,
     reply_bytes,
@@ -392,6 +393,7 @@ class HttpEngine(Engine):
         self._heart: asyncio.Task[None] | None = None
         self._cut_off: asyncio.Future[None] | None = None
         self._refusals = RefusalDetector()
+        self._weights: WeightWatch | None = None
 
     async def start(self) -> None:
         """Wait until the server serves the model. It may be away for `outage_s`.
@@ -414,6 +416,11 @@ class HttpEngine(Engine):
                 self._note(f"does not serve: {error}; tried again in {pause:.0f} s")
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
+        place = self.settings.config.weights
+        if place is not None:
+            read = partial(self._server.persist, partial(self._server.weights, place), 0)
+            told["weights"] = await read()
+            self._weights = WeightWatch(read, str(self.settings.told["weights"]))
         self._check_same(told)
         self._note("serves")
         self._cut_off = asyncio.get_running_loop().create_future()
@@ -448,7 +455,7 @@ class HttpEngine(Engine):
         """
         started = time.monotonic()
         text, finish, tokens = await self._connected(
-            lambda: self._asked(request.seed, lambda: self._once(request))
+            partial(self._under_one_version, lambda: self._asked(request.seed, lambda: self._once(request)))
         )
         return Completion(
             sample=request.sample,
@@ -466,6 +473,10 @@ class HttpEngine(Engine):
             trace_opened=request.trace_opened,
         )
 
+    async def _under_one_version(self, draw: Callable[[], Awaitable[T]]) -> T:
+        """Return a reply of weights that did not change meanwhile, if the server tells which it has."""
+        return await draw() if self._weights is None else await self._weights.under(draw)
+
     async def score(self, request: ScoreRequest, attempt: int) -> Completion:
         """Return the log-probabilities of given continuations. Errors are those of `generate`."""
         started, items = time.monotonic(), request.continuations
@@ -474,7 +485,7 @@ class HttpEngine(Engine):
             asked = (self._asked(request.seed, partial(self._score_once, item)) for item in items)
             return list(await asyncio.gather(*asked))
 
-        found = await self._connected(each)
+        found = await self._connected(partial(self._under_one_version, each))
         choices = joined(items, found, request.sizes)
         return scored_completion(request, attempt, choices, time.monotonic() - started)
 

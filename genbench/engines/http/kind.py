@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from genbench.engines.checkpoint import context_length, find, vocabulary_size
+from genbench.engines.checkpoint import DECLARED, context_length, find, vocabulary_size
 from genbench.engines.http.server import HttpServer, ServerAddress, Transient
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
@@ -49,6 +49,12 @@ class HttpConfig(ServedModel, EngineConfig):
         description="number of requests in flight at each server; default: grows while that makes it faster",
     )
     timeout_s: float = Field(1800.0, gt=0, description="seconds for one whole reply")
+    weights: str | None = Field(
+        None,
+        pattern=r"^/.+:[^:/]+$",
+        description="where a server whose weights change says which it has, as PATH:FIELD, such as "
+        "/get_model_info:weight_version; no reply of two versions is counted",
+    )
     retries: int = Field(6, ge=0, description="retries of one request at one server before it is drawn later")
     outage_s: float = Field(
         600.0, gt=0, description="seconds after which a server that does not answer is given up"
@@ -179,6 +185,7 @@ class HttpSettings(EngineSettings):
                 "api": api,
                 "prompts": prompts,
                 "version": self.told.get("version"),
+                **({} if self.config.weights is None else {"weights": self.config.weights}),
             },
             "declared": dict(self.declared),
             "eos_token_id": self.eos_token_id,
@@ -336,6 +343,8 @@ async def _ask(member: HttpSettings, *, scores: bool) -> tuple[dict[str, Any] | 
     server.open()
     try:
         told = await server.served(_LISTEN_S)
+        if member.config.weights is not None:
+            told["weights"] = await server.weights(member.config.weights)
         if scores and not member.no_scores:
             await check_scores(server, member, _LISTEN_S)
         return told, ""
@@ -385,4 +394,6 @@ def _identity(settings: HttpSettings, declared: str) -> str:
     """Return the served name, what the server says it loaded under it, and what the suite says it is."""
     root = settings.told.get("root")
     loaded = f" from {root}" if root and root != settings.model else ""
-    return f"served:{settings.model}{loaded}, declared {declared}"
+    served = f"served:{settings.model}{loaded}, declared {declared}"
+    version = settings.told.get("weights")
+    return served if version is None else f"{DECLARED}weights {version} of {served}"

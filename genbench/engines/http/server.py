@@ -326,6 +326,27 @@ class HttpServer:
             return None
         return plain(version, self._secret) if isinstance(version, str) and version else None
 
+    async def weights(self, place: str) -> str:
+        """Return which weights the server has loaded, as text.
+
+        Args:
+            place: "PATH:FIELD", such as "/get_model_info:weight_version". The path begins at the root.
+
+        Raises:
+            Transient: no answer.
+            ConfigError: the server has no such page, or its answer no such field.
+        """
+        path, _, field = place.rpartition(":")
+        url = httpx.URL(self.address.base_url).join(path)
+        record = await self.once("GET", str(url), None, _ASIDE_S)
+        found = (record or {}).get(field)
+        if record is None or not isinstance(found, str | int) or found == "":
+            what = (
+                "has no such page" if record is None else f"has no '{field}', found {', '.join(record)[:200]}"
+            )
+            raise ConfigError(f"{self.address}: engine.weights {place}: {url.path} {what}")
+        return self._said(str(found))
+
     async def answers(self) -> bool:
         """Tell whether the server gives any HTTP answer now."""
         try:
@@ -447,6 +468,60 @@ class HttpServer:
         if self._client is None:
             raise AssertionError("asked before start")
         return self._client
+
+
+class WeightWatch:
+    """Tells which weights a server has now. Those who ask at the same time share one question.
+
+    Versions must have new names: a server that returns to the first weights while a reply is drawn is not
+    found.
+
+    Args:
+        read: asks the server.
+        wanted: the version under which the run began.
+    """
+
+    def __init__(self, read: Callable[[], Awaitable[str]], wanted: str) -> None:
+        self._read, self.wanted = read, wanted
+        self._asking: asyncio.Task[str] | None = None
+        self._next: asyncio.Task[str] | None = None
+        self.void = 0
+        """Replies that were not counted, since they may be of other weights."""
+
+    async def now(self) -> str:
+        """Return the version by a question that is asked after this call began."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._after(self._asking))
+        return await asyncio.shield(self._next)
+
+    async def _after(self, asking: asyncio.Task[str] | None) -> str:
+        if asking is not None:
+            await asyncio.wait([asking])
+        self._asking, self._next = self._next, None  # who asks from now on needs another answer
+        return await self._read()
+
+    async def under(self, draw: Callable[[], Awaitable[T]]) -> T:
+        """Return a reply that was drawn under the wanted weights as a whole.
+
+        A reply before or after which the server has other weights is void, and drawn again, at most twice.
+
+        Raises:
+            EngineError: the server keeps other weights.
+        """
+        for _ in range(_VOID_TRIES):
+            if (before := await self.now()) == self.wanted:
+                found = await draw()
+                if (before := await self.now()) == self.wanted:
+                    return found
+                self.void += 1
+            await asyncio.sleep(_VOID_PAUSE_S)
+        raise EngineError(
+            f"void: the server has weights {before!r} now, the run began under {self.wanted!r}; "
+            f"{self.void} replies were not counted. A step is drawn before the weights move on"
+        )
+
+
+_VOID_TRIES, _VOID_PAUSE_S = 3, 0.2
 
 
 def _headers(address: ServerAddress) -> dict[str, str]:
