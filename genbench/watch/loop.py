@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import genbench
 from genbench.analysis.results.record import Results, require_results
 from genbench.errors import EngineError, GenbenchError, InputError
+from genbench.runs.command import run_models
 from genbench.runs.options import RunOptions
 from genbench.store.folder import RunFolder
 from genbench.suite.shipped import suite_path
@@ -192,7 +192,7 @@ def is_stalled(earlier: Path, later: Path) -> bool:
 
 def _run_step(asked: dict[str, Any]) -> None:
     """Evaluate one step in this process."""
-    genbench.run(
+    run_models(
         RunOptions(
             suite=asked["suite"],
             models=[asked["model"]],
