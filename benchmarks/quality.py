@@ -1,4 +1,4 @@
-"""`genbench quality` on stored nights, and what a random subset of problems decides.
+"""`genbench quality` on stored nights, budgets of a million replies, and what a random subset decides.
 
 python benchmarks/quality.py [--nights 60] [--simulations 4000]
 """
@@ -6,6 +6,7 @@ python benchmarks/quality.py [--nights 60] [--simulations 4000]
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from genbench.analysis.quality import quality
+from genbench.stats.budgets import Replies, budget_curve, budget_difference, budgets_up_to, problem_means
 from genbench.stats.comparison.differences import lower_bound
 from genbench.stats.resample import cluster
 
@@ -68,12 +70,33 @@ def subsets(simulations: int) -> None:
             )
 
 
+def million() -> None:
+    """Time the budgets of a million stored replies, with intervals and the difference of two runs."""
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    tokens = rng.integers(100, 32_000, n)
+    replies = Replies(
+        np.repeat(np.arange(n // 8), 8),
+        tokens,
+        (0.9 * tokens).astype(np.int64),
+        (rng.random(n) < 0.5).astype(float),
+    )
+    chosen, started = budgets_up_to(32_768), time.perf_counter()
+    budget_curve(replies, chosen, n // 8, seed=1)
+    means = problem_means(replies, chosen, n // 8)
+    budget_difference(means, means, seed=1)
+    seconds = time.perf_counter() - started
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"budgets of {n:,} replies at {len(chosen)} budgets: {seconds:.1f} s, {memory:.0f} MiB", flush=True)
+
+
 def main() -> None:
     """Print each figure as it is known."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nights", type=int, default=60)
     parser.add_argument("--simulations", type=int, default=4000)
     given = parser.parse_args()
+    million()
     nights(given.nights)
     subsets(given.simulations)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from genbench.runs.mirror import mirror
     from genbench.runs.power import power
     from genbench.runs.rewards import close_verifiers, verify, verify_all
+    from genbench.runs.stored.cut import cut_scores
     from genbench.runs.stored.spot_check import AnswerCheck
     from genbench.runs.stored.status import status
     from genbench.runs.training_overlap import overlap
@@ -86,6 +87,7 @@ _PUBLIC = {
     "plot": "reports.notebook",
     "curves": "analysis.curves",
     "budgets": "analysis.budgets",
+    "cut_scores": "runs.stored.cut",
     "quality": "analysis.quality",
     "track": "trend.compose",
 }
@@ -106,6 +108,7 @@ __all__ = [
     "compare",
     "contamination",
     "curves",
+    "cut_scores",
     "doctor",
     "estimate",
     "evaluate",

@@ -226,6 +226,12 @@ class Completion:
     """The conversation ended here, before the problem's last turn. Only problems that end early have it."""
     logged: Mapping[str, Any] | None = None
     """What another tool found, from whose log the response is: `score`, `answer`, `why`."""
+    offsets: tuple[int, ...] = ()
+    """Characters of `text` after 1,024, 2,048, 4,096 … tokens, as far as it goes. Empty: unknown."""
+
+
+FIRST_OFFSET = 1024
+"""Tokens of the first of a completion's offsets. Each further one has twice as many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,8 @@ from genbench.stats.budgets import (
     problem_means,
 )
 from genbench.stats.resample import derive_seed
+from genbench.stats.scores import Floats
+from genbench.store.folder import RunFolder
 
 
 class BudgetPoint(JsonRecord):
@@ -34,6 +37,10 @@ class BudgetPoint(JsonRecord):
     ci: Interval = Field(description="95% interval for new questions, around both")
     tokens: float = Field(description="mean tokens of a sample")
     right_per_thousand: float = Field(description="right answers for a thousand tokens, by `low`")
+    gpu_seconds: float | None = Field(
+        default=None,
+        description="GPU seconds of a right answer by a model of the run's own times; null if it has none",
+    )
 
 
 class BudgetDifference(JsonRecord):
@@ -52,6 +59,9 @@ class TaskBudgets(JsonRecord):
     points: tuple[BudgetPoint, ...] = Field(description="budgets from small to large; empty if unknown")
     differences: tuple[BudgetDifference, ...] = Field(description="tuned minus base; empty without base")
     unknown: str | None = Field(description="why there is no curve, or null")
+    residual: float | None = Field(
+        default=None, description="relative error of the model of GPU seconds, sample by sample (median)"
+    )
 
 
 class Budgets(JsonRecord):
@@ -63,8 +73,18 @@ class Budgets(JsonRecord):
     tasks: dict[str, TaskBudgets] = Field(description="tasks by name")
 
 
+CutScores = Mapping[str, Mapping[int, Mapping[tuple[str, int], float]]]
+"""Scores of texts that end at a budget: task -> budget -> (problem, sample) -> score."""
+
+
 def budgets(
-    run: str | Path, base: str | Path | None = None, tasks: Sequence[str] = (), at: Sequence[int] = ()
+    run: str | Path,
+    base: str | Path | None = None,
+    tasks: Sequence[str] = (),
+    at: Sequence[int] = (),
+    *,
+    cut: CutScores | None = None,
+    base_cut: CutScores | None = None,
 ) -> Budgets:
     """Return what a stored run would have scored with fewer tokens. Nothing is drawn.
 
@@ -76,6 +96,8 @@ def budgets(
         base: a second run, which this one is compared with at each budget, paired by problem.
         tasks: only these. None means all.
         at: the budgets, at most eight. None: the run's own limit, halved again and again.
+        cut: the scores of texts that end at a budget, see `genbench.cut_scores`. They close the bounds.
+        base_cut: the same of the second run.
 
     Raises:
         InputError: a run cannot be read or is not finished, or a budget is above its limit.
@@ -87,11 +109,20 @@ def budgets(
             require_finished(side)
     if len(at) > MOST:
         raise InputError(f"{len(at)} budgets: wanted at most {MOST}, since each is a test")
-    found = {name: _task(tuned, other, name, tuple(sorted(set(at)))) for name in tuned.tasks}
+    cuts = _Cuts(cut or {}, base_cut or {})
+    found = {name: _task(tuned, other, name, tuple(sorted(set(at))), cuts) for name in tuned.tasks}
     return Budgets(format=1, run=str(run), base=None if base is None else str(base), tasks=found)
 
 
-def _task(tuned: Side, base: Side | None, name: str, at: tuple[int, ...]) -> TaskBudgets:
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """What was verified at budgets, of tuned and of base."""
+
+    tuned: CutScores
+    base: CutScores
+
+
+def _task(tuned: Side, base: Side | None, name: str, at: tuple[int, ...], cuts: _Cuts) -> TaskBudgets:
     task = tuned.tasks[name]
     why = _unknown(tuned, name)
     if why is not None:
@@ -106,7 +137,9 @@ def _task(tuned: Side, base: Side | None, name: str, at: tuple[int, ...]) -> Tas
             f"{limit:,}: nobody knows what they would have said after that"
         )
     seed = derive_seed(tuned.run_id, name, "budgets")
-    curve = budget_curve(_replies(task), chosen, len(task.problem_ids), groups=task.groups, seed=seed)
+    replies = _replies(task, cuts.tuned.get(name, {}))
+    curve = budget_curve(replies, chosen, len(task.problem_ids), groups=task.groups, seed=seed)
+    cost = _Cost.of(tuned, name)
     points = tuple(
         BudgetPoint(
             budget=budget,
@@ -115,14 +148,102 @@ def _task(tuned: Side, base: Side | None, name: str, at: tuple[int, ...]) -> Tas
             ci=(float(curve.ci_low[place]), float(curve.ci_high[place])),
             tokens=float(curve.tokens[place]),
             right_per_thousand=float(curve.per_thousand[place]),
+            gpu_seconds=None if cost is None else cost.of_right(budget, replies),
         )
         for place, budget in enumerate(chosen)
     )
-    return TaskBudgets(points=points, differences=_differences(tuned, base, name, chosen), unknown=None)
+    return TaskBudgets(
+        points=points,
+        differences=_differences(tuned, base, name, chosen, cuts),
+        unknown=None,
+        residual=None if cost is None else cost.residual,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """A model of the GPU seconds of a sample: c0 prompt + c1 tokens + c2 tokens², by the run's own times.
+
+    The times of samples say what costs more than what, and the run's drawing time how much all cost.
+    """
+
+    weights: Floats
+    scale: float
+    prompts: Floats
+    tokens: Floats
+    residual: float
+
+    @classmethod
+    def of(cls, side: Side, name: str) -> _Cost | None:
+        """Return the model of a task, or None if its run did not draw, or counted no tokens."""
+        if side.manifest is None:
+            return None
+        rows = [
+            (item.prompt_tokens, item.completion_tokens, item.seconds)
+            for item in RunFolder(side.path).completions(name)
+            if item.prompt_tokens and item.completion_tokens and item.seconds
+        ]
+        drawing = sum(item.generation_s * max(len(item.gpu_busy or ()), 1) for item in side.manifest.attempts)
+        total = sum(
+            task.index.completion_tokens or 0 for task in side.tasks.values() if task.index is not None
+        )
+        if len(rows) < _LEAST_TIMES or not drawing or not total:
+            return None
+        prompts, tokens, seconds = np.array(rows, dtype=float).T
+        design = np.stack([prompts, tokens, tokens**2], axis=1)
+        sizes = design.max(axis=0)
+        from scipy.optimize import nnls  # noqa: PLC0415  it takes 0.2 s, and most comparisons need none
+
+        weights = nnls(design / sizes, seconds)[0] / sizes
+        modelled = design @ weights
+        if not modelled.sum():
+            return None
+        share = drawing * float(tokens.sum()) / total
+        residual = float(np.median(np.abs(modelled - seconds) / seconds))
+        return cls(weights, share / float(modelled.sum()), prompts, tokens, residual)
+
+    def of_right(self, budget: int, replies: Replies) -> float | None:
+        """Return the GPU seconds of a right answer if replies had ended at a budget."""
+        right = float(replies.at(budget)[0].sum()) * len(self.tokens) / len(replies.tokens)
+        cut = np.minimum(self.tokens, budget)
+        spent = self.scale * float((np.stack([self.prompts, cut, cut**2], axis=1) @ self.weights).sum())
+        return spent / right if right else None
+
+
+_LEAST_TIMES = 8
+
+
+def budget_line(base: Side, tuned: Side, name: str) -> str | None:
+    """Return in a line where two runs differ otherwise at fewer tokens than at the end, or None."""
+    if any(name not in side.tasks or _unknown(side, name) is not None for side in (base, tuned)):
+        return None
+    limit = min(_limit(side.tasks[name]) for side in (base, tuned))
+    found = _differences(tuned, base, name, budgets_up_to(limit), _Cuts({}, {}))
+    if len(found) < 2:
+        return None
+    last = found[-1]
+    telling = [
+        item
+        for item in found[:-1]
+        if item.p <= _TELLING and (last.p > _TELLING or (item.difference < 0) != (last.difference < 0))
+    ]
+    if not telling:
+        return None
+    first = telling[0]
+    low, high = sorted(100 * abs(bound) for bound in first.ci)
+    said = f"tuned is {100 * abs(first.difference):.1f} [{low:.1f}, {high:.1f}] {_side(first)} base"
+    return f"at {first.budget:,} tokens {said}, at {limit:,} {100 * abs(last.difference):.1f} {_side(last)}"
+
+
+_TELLING = 0.05
+
+
+def _side(item: BudgetDifference) -> str:
+    return "below" if item.difference < 0 else "above"
 
 
 def _differences(
-    tuned: Side, base: Side | None, name: str, chosen: tuple[int, ...]
+    tuned: Side, base: Side | None, name: str, chosen: tuple[int, ...], cuts: _Cuts
 ) -> tuple[BudgetDifference, ...]:
     """Return the differences at the budgets that both runs reach, of the problems that both have."""
     if base is None or name not in base.tasks or _unknown(base, name) is not None:
@@ -134,7 +255,10 @@ def _differences(
     if not ids or not kept:
         return ()
     sides = [side.tasks[name].take(ids) for side in (base, tuned)]
-    means = [problem_means(_replies(task), kept, len(ids)) for task in sides]
+    verified = cuts.base.get(name, {}), cuts.tuned.get(name, {})
+    means = [
+        problem_means(_replies(task, own), kept, len(ids)) for task, own in zip(sides, verified, strict=True)
+    ]
     found = budget_difference(
         means[0], means[1], sides[0].groups, seed=derive_seed(tuned.run_id, name, "budgets")
     )
@@ -181,7 +305,7 @@ def _unknown(side: Side, name: str) -> str | None:
     return None
 
 
-def _replies(task: SideTask) -> Replies:
+def _replies(task: SideTask, cut: Mapping[int, Mapping[tuple[str, int], float]] | None = None) -> Replies:
     assert task.index is not None
     lengths = task.index.lengths
     rows = [
@@ -192,4 +316,14 @@ def _replies(task: SideTask) -> Replies:
     ]
     problem, tokens, trace, scores = zip(*rows, strict=True)
     whole = [np.array(column, dtype=np.int64) for column in (problem, tokens, trace)]
-    return Replies(whole[0], whole[1], whole[2], np.array(scores, dtype=float))
+    keys = [
+        (name, place)
+        for name, row in zip(task.problem_ids, task.scores, strict=True)
+        for place, score in enumerate(row)
+        if score is not None
+    ]
+    verified = {
+        budget: np.array([own.get(key, np.nan) for key in keys], dtype=float)
+        for budget, own in (cut or {}).items()
+    }
+    return Replies(whole[0], whole[1], whole[2], np.array(scores, dtype=float), verified)

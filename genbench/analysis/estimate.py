@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from genbench.analysis.plugin_metrics import plug_in_estimate
+from genbench.analysis.records import Bounded
 from genbench.analysis.results.table import estimate_seed
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord, SideTask
@@ -19,9 +21,20 @@ from genbench.json_record import Count, JsonRecord
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.estimates import estimate as estimate_metric
+from genbench.stats.quality import beyond
+from genbench.stats.scores import Floats
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in, load_metric
 from genbench.types import STATUSES
+
+
+class SamplePoint(JsonRecord):
+    """A task with another number of samples of each problem."""
+
+    k: Count = Field(description="samples of each problem")
+    passed: Bounded = Field(description="pass@k: at least one is right")
+    majority: Bounded | None = Field(description="maj@k: most agree on a right answer; null without answers")
+    drawn: bool = Field(description="whether so many were drawn; otherwise pass@k is extrapolated")
 
 
 class EstimatedTask(EstimateRecord):
@@ -38,6 +51,12 @@ class EstimatedTask(EstimateRecord):
     strata: dict[str, dict[str, EstimateRecord]] = Field(
         description="the headline metric by column, then by stratum"
     )
+    curve: tuple[SamplePoint, ...] = Field(
+        default=(), description="pass@k and maj@k over k; absent unless it was asked for"
+    )
+    curve_ends: str | None = Field(
+        default=None, description="why the curve ends at the drawn samples; absent if it goes on"
+    )
 
 
 class _Versioned(JsonRecord):
@@ -52,13 +71,16 @@ class Estimation(SideRecord, _Versioned):
     tasks: dict[str, EstimatedTask] = Field(description="estimates by task")
 
 
-def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[str] = ()) -> Estimation:
+def estimate(
+    path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[str] = (), curve: bool = False
+) -> Estimation:
     """Estimate the metrics of a run folder or a score file.
 
     Args:
         path: RUN_DIR/<model>, or a score file.
         tasks: the tasks to estimate. Empty: all.
         metrics: names such as pass@5 or maj@3. The first one is the headline. Empty: those of each task.
+        curve: also pass@k and maj@k for 1, 2, 4 … samples, and pass@k for up to four times the drawn ones.
 
     Raises:
         InputError: there is no usable run or score file, it has no such task, or a metric is unknown or
@@ -73,10 +95,56 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
         side.record,
         format=1,
         tasks={
-            name: _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name), folder)
+            name: _with_curve(
+                _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name), folder), task, curve
+            )
             for name, task in side.tasks.items()
         },
     )
+
+
+def _with_curve(found: EstimatedTask, task: SideTask, wanted: bool) -> EstimatedTask:
+    if not wanted or task.is_ragged or task.lacking:
+        return found
+    points, k = list[SamplePoint](), 1
+    while k < task.smallest_k:
+        points.append(_point(task, k, found.seed))
+        k *= 2
+    points.append(_point(task, task.smallest_k, found.seed))
+    right = right_shares(task)
+    known = ~np.isnan(right)
+    counts = np.full(int(known.sum()), float(task.smallest_k))
+    ends: str | None = None
+    for times in (2, 4):
+        more = beyond(right[known] * counts, counts, times * task.smallest_k, seed=found.seed)
+        if isinstance(more, str):
+            ends = more
+            break
+        passed = Bounded(value=more[0], ci=more[1:])
+        points.append(SamplePoint(k=times * task.smallest_k, passed=passed, majority=None, drawn=False))
+    update = {"curve": tuple(points), **({} if ends is None else {"curve_ends": ends})}
+    return found.model_copy(update=update)
+
+
+def _point(task: SideTask, k: int, seed: int) -> SamplePoint:
+    planned = task.smallest_k
+    passed = estimate_metric(f"pass@{k}", task.scores, seed=seed, groups=task.groups, k=planned)
+    majority = None
+    if task.answers is not None:
+        own = estimate_metric(
+            f"maj@{k}", task.scores, seed=seed, groups=task.groups, answers=task.answers, k=planned
+        )
+        majority = Bounded(value=own.value, ci=own.ci)
+    return SamplePoint(k=k, passed=Bounded(value=passed.value, ci=passed.ci), majority=majority, drawn=True)
+
+
+def right_shares(task: SideTask) -> Floats:
+    """Return the share of right samples (n,) of each problem. Partly right ones count as wrong.
+
+    A problem without a scored sample has NaN.
+    """
+    rows = [[score for score in row if score is not None] for row in task.scores]
+    return np.array([sum(score >= 1 for score in row) / len(row) if row else np.nan for row in rows])
 
 
 def _suite_folder(side: Side) -> str | None:

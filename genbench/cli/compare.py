@@ -187,6 +187,7 @@ def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> 
     epilog=examples(
         "genbench estimate scores.jsonl --metrics pass@1,pass@5,maj@3",
         "genbench estimate runs/n/tuned --json",
+        "genbench estimate runs/n/tuned --task aime25 --curve",
         "genbench estimate runs/seed0/base --noise runs/seed1/base",
     ),
 )
@@ -197,6 +198,10 @@ def estimate(
     metrics: Annotated[
         str, typer.Option(help="Estimate these metrics instead of the tasks' own: pass@1,pass@5,maj@3.")
     ] = "",
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Also pass@k and maj@k for 1, 2, 4 … samples, and pass@k up to 4 k."),
+    ] = False,
     noise: Annotated[
         Path | None,
         typer.Option(
@@ -228,7 +233,7 @@ def estimate(
         print_record(measured, noise_text, as_json)
         return
     asked = tuple(name.strip() for name in metrics.split(",") if name.strip())
-    estimation = genbench.estimate(source, tasks=task, metrics=asked)
+    estimation = genbench.estimate(source, tasks=task, metrics=asked, curve=curve)
     print_record(estimation, estimate_text, as_json)
 
 

@@ -11,10 +11,18 @@ import typer
 
 import genbench
 from genbench.cli.app import app, examples
-from genbench.cli.options import AllowOption, JsonOption, RunsArgument, check_mode
+from genbench.cli.options import (
+    AllowOption,
+    DataOption,
+    JsonOption,
+    RunsArgument,
+    TrustOption,
+    check_mode,
+)
 from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written
 
 if TYPE_CHECKING:
+    from genbench.analysis.budgets import CutScores
     from genbench.reports.browse import ProblemRow, Row, SampleFilter, SampleRow
 
 
@@ -56,7 +64,7 @@ def report(
         "genbench show runs/q/tuned arithmetic a-17",
         "genbench show runs/q/base arithmetic --status truncated",
         "genbench show runs/q/base arithmetic --with runs/q/tuned --flip gained",
-        "genbench show runs/q/tuned --budgets all",
+        "genbench show runs/q/tuned --budgets all --verify",
         "genbench show runs/q/tuned aime25 --budgets 4096,8192,32768 --with runs/q/base",
         "genbench show runs/q --progress",
     ),
@@ -89,6 +97,14 @@ def show(
             "halved again and again. --with names the base.",
         ),
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="With --budgets: verify what replies had said by then. Closes the bounds."
+        ),
+    ] = False,
+    data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
     progress: Annotated[
         bool, typer.Option("--progress", help="Show the progress of a run, which may be running.")
     ] = False,
@@ -114,12 +130,23 @@ def show(
     )
 
     check_mode(context, "--progress", progress, shared=("run_dir", "as_json"))
-    check_mode(context, "--budgets", budgets is not None, shared=("run_dir", "task", "with_", "as_json"))
+    shared = ("run_dir", "task", "with_", "as_json", "verify", "data_dir", "trust_run")
+    check_mode(context, "--budgets", budgets is not None, shared=shared)
+    if verify and budgets is None:
+        raise typer.BadParameter("goes with --budgets", param_hint="--verify")
     if progress:
         print_record(genbench.status(run_dir), status_text, as_json)
         return
     if budgets is not None:
-        record = genbench.budgets(run_dir, with_, [task] if task else [], at=_budgets(budgets))
+        chosen = [task] if task else []
+        record = genbench.budgets(
+            run_dir,
+            with_,
+            chosen,
+            at=_budgets(budgets),
+            cut=_cut(run_dir, chosen, data_dir, trust_run) if verify else None,
+            base_cut=_cut(with_, chosen, data_dir, trust_run) if verify and with_ is not None else None,
+        )
         print_record(record, budgets_text, as_json)
         return
     if task is None:
@@ -145,6 +172,14 @@ def show(
         _print_rows(run_dir, with_, wanted, problems, task_text, task_pairs_text, as_json)
     else:
         _print_rows(run_dir, with_, wanted, samples, samples_text, columns, as_json)
+
+
+def _cut(run: Path, tasks: Sequence[str], data_dir: Path | str | None, trust: Sequence[str]) -> CutScores:
+    """Verify the beginnings of a run's replies."""
+    from genbench.runs.options import path_or_none
+    from genbench.runs.stored.trust import read_kinds
+
+    return genbench.cut_scores(run, tasks, data_dir=path_or_none(data_dir), trusted=read_kinds(trust))
 
 
 def _budgets(text: str) -> list[int]:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from markupsafe import Markup, escape
 
+from genbench.analysis.budgets import Budgets
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.curves import Curve, Curves
 from genbench.analysis.results.record import Results, read_results
@@ -149,10 +150,10 @@ class Picture:
 
 
 def plot(record: JsonRecord, task: str | None = None) -> Picture:
-    """Return the picture of a comparison, of a task of a track, or of a task's curves.
+    """Return the picture of a comparison, of budgets, of a task of a track, or of a task's curves.
 
     Args:
-        record: what `compare`, `track` or `curves` returned.
+        record: what `compare`, `budgets`, `track` or `curves` returned.
         task: the task of a track, or "TASK MEASURE" of curves. None: the first one.
 
     Raises:
@@ -160,6 +161,8 @@ def plot(record: JsonRecord, task: str | None = None) -> Picture:
     """
     if isinstance(record, Comparison):
         return _picture(Markup(_forest(record)))
+    if isinstance(record, Budgets):
+        return _budgets(record, task)
     if not isinstance(record, Trend | Curves):
         raise _no_record(record)
     names = _names(record)
@@ -175,6 +178,24 @@ def plot(record: JsonRecord, task: str | None = None) -> Picture:
     own = [curve for curve in record.curves if _title(curve) == name]
     places = {series: place for place, series in enumerate(dict.fromkeys(c.series for c in record.curves))}
     return _picture(curves_chart(name, own, places), "curves.css")
+
+
+def _budgets(record: Budgets, task: str | None) -> Picture:
+    """Return the score of one task, or of all, over the tokens of a reply."""
+    known = {name: found for name, found in record.tasks.items() if found.points}
+    if task is not None and task not in known:
+        raise InputError(f"plot: no '{task}'{nearest(task, known)}")
+    if not known:
+        raise InputError("plot: nothing to draw")
+    series = [
+        (
+            name,
+            [(p.budget, 100 * p.low, 100 * p.ci[0], 100 * p.ci[1]) for p in found.points],
+        )
+        for name, found in known.items()
+        if task in (None, name)
+    ]
+    return _picture(Markup(plots.length_curves("budgets", series, None)))
 
 
 def _names(record: Trend | Curves) -> list[str]:

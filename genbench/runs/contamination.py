@@ -16,6 +16,7 @@ from pydantic import Field
 from scipy.special import ndtri
 
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
+from genbench.analysis.estimate import right_shares
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import GenbenchError, InputError, nearest
@@ -372,15 +373,6 @@ def _too_few(base: SideTask, tuned: SideTask) -> str | None:
     if tuned.smallest_k < _LEAST_TUNED:
         return f"tuned has {tuned.smallest_k} samples of a problem; wanted {_LEAST_TUNED} or more (best 16)"
     return None
-
-
-def right_shares(task: SideTask) -> Floats:
-    """Return the share of right samples (n,) of each problem. Partly right ones count as wrong.
-
-    A problem without a scored sample has NaN, which is neither never nor always.
-    """
-    rows = [[score for score in row if score is not None] for row in task.scores]
-    return np.array([sum(score >= 1 for score in row) / len(row) if row else np.nan for row in rows])
 
 
 def _twins(last: Pairing, name: str, twin: str) -> TwinsRecord:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import betaln, ndtr
 
 from genbench.stats.scores import Floats
 
@@ -173,3 +173,71 @@ def key_wrong(
 def ceiling(wrong: float, score: float) -> float:
     """Return what a true score is seen as with a share of wrong keys."""
     return (1 - wrong) * score
+
+
+@dataclass(frozen=True, slots=True)
+class ManySamples:
+    """A beta law of the problems' shares of right samples, next to problems that are never solved.
+
+    Args:
+        never: share of problems that are never solved.
+        a, b: of the beta law of the others.
+    """
+
+    never: float
+    a: float
+    b: float
+
+    def pass_at(self, k: int) -> float:
+        """Return the chance that at least one of k samples of a problem is right."""
+        missed = math.exp(betaln(self.a, self.b + k) - betaln(self.a, self.b))
+        return float((1 - self.never) * (1 - missed))
+
+
+def many_samples(right: Floats, counts: Floats) -> ManySamples:
+    """Return the law behind right samples (n,) of `counts` (n,), by moments.
+
+    Problems without a right sample beyond those that the beta law explains are never solved.
+    """
+    shares, k = right / counts, float(counts.mean())
+    zero = float((right == 0).mean())
+    never = 0.0
+    law = ManySamples(0.0, 1.0, 1.0)
+    for _ in range(_ROUNDS):
+        others = 1 - never
+        mean = min(max(float(shares.mean()) / others, 1e-9), 1 - 1e-9)
+        total = mean * (1 - mean)
+        variance = float((shares**2).mean()) / others - mean**2
+        icc = 0.5 if k <= 1 else min(max((variance / total - 1 / k) / (1 - 1 / k), 1e-4), 1 - 1e-4)
+        strength = 1 / icc - 1
+        law = ManySamples(never, mean * strength, (1 - mean) * strength)
+        explained = math.exp(betaln(law.a, law.b + k) - betaln(law.a, law.b))
+        never = min(max((zero - explained) / max(1 - explained, 1e-9), 0.0), 0.99)
+    return law
+
+
+_ROUNDS = 20
+MOST_TIMES, MOST_UNSOLVED = 4, 0.3
+"""How many times the drawn samples a curve goes on; the share of unsolved problems that hides its tail."""
+
+
+def beyond(
+    right: Floats, counts: Floats, k: int, *, seed: int, resamples: int = 300
+) -> tuple[float, float, float] | str:
+    """Return pass@k for more samples than were drawn with its 95 % interval, or why it cannot be told.
+
+    The interval resamples problems.
+    """
+    most = MOST_TIMES * float(counts.min())
+    if k > most:
+        return f"at most {most:.0f} samples, {MOST_TIMES} times those that were drawn"
+    unsolved = float((right == 0).mean())
+    if unsolved > MOST_UNSOLVED:
+        return f"{100 * unsolved:.0f} % of the problems have no right sample: nobody knows their tail"
+    rng = np.random.default_rng(seed)
+    drawn = list[float]()
+    for _ in range(resamples):
+        rows = rng.integers(len(right), size=len(right))
+        drawn.append(many_samples(right[rows], counts[rows]).pass_at(k))
+    low, high = (float(q) for q in np.quantile(drawn, [0.025, 0.975]))
+    return many_samples(right, counts).pass_at(k), low, high

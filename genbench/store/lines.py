@@ -56,6 +56,8 @@ def completion_to_record(item: Completion) -> Record:
         record["final"] = True
     if item.logged is not None:
         record["logged"] = dict(item.logged)
+    if item.offsets:
+        record["offsets"] = list(item.offsets)
     return record if item.prompt is None else record | {"prompt": item.prompt}
 
 
@@ -124,7 +126,25 @@ def completion_from_record(record: Record) -> Completion:
         choices=tuple(choice_from_record(choice) for choice in record.get("choices") or ()),
         final=bool(record.get("final")),
         logged=logged_from_record(record.get("logged")),
+        offsets=_offsets(record.get("offsets")),
     )
+
+
+def _offsets(found: Any) -> tuple[int, ...]:
+    """Return the characters of a text after each power of tokens.
+
+    Raises:
+        ValueError: they are no growing whole numbers.
+    """
+    if found is None:
+        return ()
+    whole = isinstance(found, list) and all(type(item) is int and item >= 0 for item in found)
+    if not whole or sorted(found) != found or len(found) > _MOST_OFFSETS:
+        raise ValueError(f"'offsets' is {found!r:.60}, wanted growing numbers of characters")
+    return tuple(found)
+
+
+_MOST_OFFSETS = 32
 
 
 def logged_from_record(found: Any) -> Record | None:

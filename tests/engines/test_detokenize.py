@@ -111,3 +111,16 @@ def test_other_tokenizers_keep_vllms_way() -> None:
 @pytest.mark.parametrize("name", ["tiny-base", "tiny-tuned"])
 def test_the_shipped_checkpoints_are_decoded_once(name: str) -> None:
     assert is_context_free(Tokenizer.from_file(str(shipped.folder("checkpoints") / name / "tokenizer.json")))
+
+
+def test_offsets_are_those_of_the_text_cut_after_a_power_of_tokens() -> None:
+    tokenizer, rng = byte_level(), random.Random(9)
+    decoder = decoder_of(tokenizer)
+    ids = tokenizer.encode("".join(rng.choice("aé€😀 \n") for _ in range(4000))).ids[:5000]
+    assert len(ids) == 5000
+    text = decoder.decode([], ids)
+    found = asyncio.run(decoder.offsets(ids))
+    assert len(found) == 3 and list(found) == sorted(found)
+    for number, end in enumerate(found):
+        assert text[:end] == decoder.decode([], ids[: 1024 << number])
+    assert asyncio.run(decoder.offsets(ids[:1024])) == ()

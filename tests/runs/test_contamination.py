@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from genbench.analysis.estimate import right_shares
 from genbench.analysis.sides.loading import open_side
 from genbench.errors import InputError, NotComparableError
 from genbench.reports.terminal.contamination import contamination_text
-from genbench.runs.contamination import contamination, right_shares
+from genbench.runs.contamination import contamination
 from genbench.stats.contamination import closeness
 from genbench.tasks.choice_options import LETTERS, option_order
 from tests.ready_runs import score_responses, write_lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from genbench.stats import budgets
 from genbench.stats.budgets import Replies, budget_curve, budget_difference, budgets_up_to, problem_means
 
 TOKENS = [700, 1200, 900, 5000, 2500, 3900, 8000, 2100, 12000, 16000, 9000, 16000]
@@ -100,3 +101,13 @@ def test_problems_of_one_group_are_resampled_together() -> None:
     together = budget_curve(whole, [10], 40, groups=groups, seed=1)
     assert together.low == alone.low == [0.5]
     assert together.ci_high - together.ci_low > 2 * (alone.ci_high - alone.ci_low)
+
+
+def test_bounds_of_very_many_problems_are_those_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    values, codes = rng.random((6000, 3)) < 0.3, np.arange(6000)
+    normal = budgets._quantiles(values.astype(float), codes, 1)
+    monkeypatch.setattr(budgets, "_MANY", 10_000)
+    drawn = budgets._quantiles(values.astype(float), codes, 1)
+    for own, other in zip(normal, drawn, strict=True):
+        assert own == pytest.approx(other, abs=1e-3)

@@ -7,12 +7,15 @@ import pytest
 from scipy import stats
 
 from genbench.stats.quality import (
+    ManySamples,
     abilities,
+    beyond,
     ceiling,
     decision_accuracy,
     kendall_tau,
     key_wrong,
     luck_of_order,
+    many_samples,
     reliability,
     same_order,
     signal_to_noise,
@@ -83,3 +86,32 @@ def test_halves_agree_where_models_differ() -> None:
     short = (rng.random((10, 12)) < skill[:, None]).astype(float)
     more, less = reliability(long, seed=1), reliability(short, seed=1)
     assert more is not None and less is not None and more > 0.95 > less
+
+
+def test_the_worked_curve_of_many_samples() -> None:
+    law = ManySamples(0.0, 0.5, 1.5)
+    assert [law.pass_at(k) for k in (1, 8, 64, 256)] == pytest.approx(
+        [0.25, 0.6291, 0.8603, 0.9296], abs=5e-5
+    )
+    assert ManySamples(0.5, 0.5, 1.5).pass_at(8) == pytest.approx(0.6291 / 2, abs=5e-5)
+
+
+def test_what_more_samples_would_solve_is_told_up_to_four_times_as_many() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.beta(1.2, 1.5, 400)
+    counts = np.full(400, 8.0)
+    right = rng.binomial(8, truth).astype(float)
+    wanted = float(np.mean(1 - (1 - truth) ** 32))
+    found = beyond(right, counts, 32, seed=1)
+    assert not isinstance(found, str)
+    assert found[1] <= wanted <= found[2] and found[0] == pytest.approx(wanted, abs=0.03)
+    assert beyond(right, counts, 64, seed=1) == "at most 32 samples, 4 times those that were drawn"
+    hard = np.where(np.arange(400) < 160, 0.0, right)
+    assert "have no right sample: nobody knows their tail" in str(beyond(hard, counts, 16, seed=1))
+
+
+def test_problems_that_are_never_solved_are_told_from_hard_ones() -> None:
+    rng = np.random.default_rng(5)
+    truth = np.where(rng.random(3000) < 0.2, 0.0, rng.beta(3, 3, 3000))
+    law = many_samples(rng.binomial(16, truth).astype(float), np.full(3000, 16.0))
+    assert law.never == pytest.approx(0.2, abs=0.03) and law.pass_at(64) == pytest.approx(0.8, abs=0.03)

@@ -23,7 +23,12 @@ from genbench.analysis.comparison.compared_task import (
 from genbench.analysis.comparison.decisions import Decisions, decide
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
 from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
-from genbench.analysis.comparison.warnings import comparison_notes, comparison_warnings, judge_notes
+from genbench.analysis.comparison.warnings import (
+    budget_notes,
+    comparison_notes,
+    comparison_warnings,
+    judge_notes,
+)
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.engines.checkpoint import is_declared, no_gate_base
@@ -206,7 +211,12 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(*_same_run_words(pairing), *comparison_warnings(pairing, found.found), *found.warnings),
         circumstances=tuple(map(str, pairing.circumstances)),
-        notes=(*comparison_notes(pairing), *found.notes, *judge_notes(pairing, tasks)),
+        notes=(
+            *comparison_notes(pairing),
+            *found.notes,
+            *judge_notes(pairing, tasks),
+            *budget_notes(pairing),
+        ),
         gate=options.gate,
         strict=options.strict,
         exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,

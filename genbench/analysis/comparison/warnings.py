@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from genbench.analysis.budgets import budget_line
 from genbench.analysis.comparison.comparability import is_prefix
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.pairing import Pairing
@@ -203,3 +204,12 @@ def judge_notes(pairing: Pairing, tasks: Mapping[str, ComparedTask]) -> Iterator
                 f"explains this {what} by itself; labels of people tell: "
                 f"genbench review plan {pairing.base.path} {pairing.tuned.path} --task {name}"
             )
+
+
+def budget_notes(pairing: Pairing) -> Iterator[str]:
+    """Yield the tasks in which the runs differ otherwise with fewer tokens a reply than with all of them."""
+    for name in pairing.tasks:
+        line = budget_line(pairing.base, pairing.tuned, name)
+        if line is not None:
+            how = f"genbench show {pairing.tuned.path} --budgets all --with {pairing.base.path}"
+            yield f"{name}: {line} ({how})"

@@ -11,6 +11,8 @@ from typing import Any
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel, DecodeStream
 
+from genbench.types import FIRST_OFFSET
+
 _REPLACEMENT = "\ufffd"
 _TAIL = 8
 """Last tokens of a prompt that are looked at. A character has at most four bytes, so at most four tokens."""
@@ -55,6 +57,19 @@ class TextDecoder:
         if len(completion) <= _AT_ONCE:
             return self.decode(prompt, completion)
         return await asyncio.get_running_loop().run_in_executor(self._thread, self.decode, prompt, completion)
+
+    async def offsets(self, completion: Sequence[int]) -> tuple[int, ...]:
+        """Return the whole characters of the text after 1,024, 2,048, 4,096 … tokens."""
+        if len(completion) <= FIRST_OFFSET:
+            return ()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._offsets, completion)
+
+    def _offsets(self, completion: Sequence[int]) -> tuple[int, ...]:
+        found, tokens = list[int](), FIRST_OFFSET
+        while tokens < len(completion):
+            found.append(len(self._decode(completion[:tokens]).rstrip(_REPLACEMENT)))
+            tokens *= 2
+        return tuple(found)
 
     def decode(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
         """Return the text of a completion.

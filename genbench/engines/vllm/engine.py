@@ -215,7 +215,7 @@ class ServedModel(Engine):
         sample = request.sample
         name, started = self._request_id(request, attempt), time.monotonic()
         with self._answering(sample, name):
-            output, text = await self._final(request, name)
+            output, text, offsets = await self._final(request, name)
         finish: FinishReason = output.finish_reason or "abort"
         if finish == "abort":
             raise EngineDiedError("the engine aborted a request that nobody cancelled")
@@ -233,6 +233,7 @@ class ServedModel(Engine):
             attempt=attempt,
             seconds=time.monotonic() - started,
             trace_opened=request.trace_opened,
+            offsets=offsets,
         )
 
     async def score(self, request: ScoreRequest, attempt: int) -> Completion:
@@ -264,11 +265,11 @@ class ServedModel(Engine):
         finally:
             del self.requests[sample]
 
-    async def _final(self, request: Request, request_id: str) -> tuple[Any, str]:
-        """Return the request's only event and its text. Streamed output costs up to 2.3 times the wall time.
+    async def _final(self, request: Request, request_id: str) -> tuple[Any, str, tuple[int, ...]]:
+        """Return the request's only event, its text, and its offsets.
 
-        Stop texts have to be looked for in the text of every step. Without any, one decode at the end is
-        enough, which costs a twentieth.
+        Streamed output costs up to 2.3 times the wall time. Stop texts have to be looked for in the text of
+        every step. Without any, one decode at the end is enough, which costs a twentieth.
         """
         llm, sampling = self._host.llm, self.sampling[request.sample.task]
         if llm is None:
@@ -289,8 +290,10 @@ class ServedModel(Engine):
             raise RequestFailedError(f"request {request_id}: the engine gave no output")
         output = last.outputs[0]
         if decoder is None:
-            return output, output.text
-        return output, await decoder.text(request.token_ids, _spoken(output))
+            return output, output.text, ()
+        spoken = _spoken(output)
+        text = await decoder.text(request.token_ids, spoken)
+        return output, text, await decoder.offsets(spoken)
 
     async def close(self) -> None:
         """Serve this model no longer. The engine stays up."""

@@ -23,6 +23,7 @@ def estimate_text(estimation: Estimation) -> str:
         lines.append("")
         lines += [_sentence(name, item) for item in task.metrics.values()]
         lines += _warnings(task)
+        lines += _curve(task)
         for column, rows in task.strata.items():
             lines.append(f"  by {column}:")
             lines.append(STRATUM_SCORES.text(rows.items(), indent="    ", heads={STRATUM: column}))
@@ -41,6 +42,21 @@ def _sentence(name: str, item: EstimateRecord) -> str:
     if not item.rerun_ci:
         return text
     return f"{text} A re-run on these questions: {interval(item.rerun_ci)} ({item.rerun_ci_method})."
+
+
+def _curve(task: EstimatedTask) -> Iterator[str]:
+    """Yield pass@k and maj@k over k, and what a better choice among k samples could win."""
+    for point in task.curve:
+        passed = f"  {point.k} samples: pass {_share(point.passed.value)} {interval(point.passed.ci)}"
+        if not point.drawn:
+            yield f"{passed} (extrapolated)"
+        elif point.majority is None or point.majority.value is None or point.passed.value is None:
+            yield passed
+        else:
+            won = points(point.passed.value - point.majority.value)
+            yield f"{passed}, maj {points(point.majority.value)} {interval(point.majority.ci)}, choice {won}"
+    if task.curve_ends is not None:
+        yield f"  not extrapolated: {task.curve_ends}"
 
 
 def _warnings(task: EstimatedTask) -> Iterator[str]:

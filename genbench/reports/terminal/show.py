@@ -205,6 +205,7 @@ _AT = Table[BudgetPoint](
     Column("95% CI", lambda item: interval(item.ci)),
     Column("tokens", lambda item: f"{item.tokens:,.0f}", right=TERMINAL),
     Column("right per 1,000 tokens", lambda item: f"{item.right_per_thousand:.3f}", right=TERMINAL),
+    Column("GPU s a right one", lambda item: _seconds(item.gpu_seconds), right=TERMINAL),
 )
 _TO_BASE = Table[BudgetDifference](
     Column("budget", lambda item: f"{item.budget:,}", right=TERMINAL),
@@ -213,6 +214,10 @@ _TO_BASE = Table[BudgetDifference](
     Column("p", lambda item: p_text(item.p), right=TERMINAL),
     Column("between", lambda item: f"{signed(item.bounds[0])} and {signed(item.bounds[1])}"),
 )
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
 
 
 def _band(low: float, high: float) -> str:
@@ -228,6 +233,10 @@ def budgets_text(record: Budgets) -> str:
             parts += [f"{name}: no budgets: {task.unknown}", ""]
             continue
         parts += [f"{name}:", _AT.text(task.points, indent="  ")]
+        if task.residual is not None:
+            parts.append(
+                f"  GPU seconds: a model of the run's own times, off by {points(task.residual)} % a sample"
+            )
         if task.differences:
             parts += [f"  {_headline(task.differences)}", _TO_BASE.text(task.differences, indent="  ")]
         parts.append("")
