@@ -77,17 +77,25 @@ def paired(
     }
 
 
-def lenience_found(rng: np.random.Generator, labels: int, repetitions: int) -> float:
-    """Return how often the test of equal errors finds a judge of 0.9/0.85 that has 0.94/0.55 on tuned."""
+def lenience_found(
+    rng: np.random.Generator, labels: int, repetitions: int, tuned: tuple[float, float] = (0.94, 0.65)
+) -> float:
+    """Return in percent how often a test of equal errors finds a judge that errs otherwise on tuned.
+
+    On base its sensitivity and specificity are 0.9 and 0.85. Six answers of ten are right.
+    """
     found = 0
     for _ in range(repetitions):
         truth = (rng.random((2, labels)) < 0.6).astype(float)
-        base, tuned = judged(rng, truth[0], 0.9, 0.85), judged(rng, truth[1], 0.94, 0.55)
-        counts = [
-            (int(np.sum((seen > 0) & (own == 0))), int(np.sum(own == 0)))
-            for seen, own in ((base, truth[0]), (tuned, truth[1]))
-        ]
-        found += fisher_exact(*counts) <= 0.05
+        seen = judged(rng, truth[0], 0.9, 0.85), judged(rng, truth[1], *tuned)
+        tests = []
+        for right in (1, 0):
+            own = [
+                (int(np.sum((said > 0) & (true == right))), int(np.sum(true == right)))
+                for said, true in zip(seen, truth, strict=True)
+            ]
+            tests.append(fisher_exact(own[0], own[1]))
+        found += min(tests) <= 0.05
     return 100 * found / repetitions
 
 
@@ -113,9 +121,14 @@ def main() -> None:
                 flush=True,
             )
     least = min(float(str(row["coverage"])) for row in rows)
-    power = lenience_found(rng, 200, given.repetitions)
     print(f"{len(rows)} cells: coverage {least:.1f} % or more")
-    print(f"200 labels of each side find an unequal judge in {power:.0f} %")
+    power: dict[str, float] = {}
+    for labels, tuned in ((200, (0.94, 0.65)), (200, (0.94, 0.80)), (1000, (0.94, 0.80))):
+        found = lenience_found(rng, labels, given.repetitions // 4, tuned)
+        power[f"{labels} labels, {tuned}"] = found
+        print(
+            f"{labels} labels of each side find a judge of 0.9/0.85 that is {tuned} on tuned in {found:.0f} %"
+        )
     if given.json:
         given.json.write_text(json.dumps({"rows": rows, "equal_errors_found": power}, indent=1))
     sys.exit(least < 92.0)

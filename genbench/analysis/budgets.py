@@ -51,6 +51,11 @@ class BudgetDifference(JsonRecord):
     bounds: DifferenceInterval = Field(description="what it can be where answers had begun")
     ci: DifferenceInterval = Field(description="95% interval of `difference` for new questions")
     p: Share = Field(description="two-sided p value after Holm over the budgets")
+    tokens: float = Field(default=0.0, description="tuned minus base, mean tokens of a sample")
+    tokens_ci: tuple[float, float] = Field(default=(0.0, 0.0), description="95% interval of `tokens`")
+    front: Literal["tuned dominates", "base dominates", "none"] = Field(
+        default="none", description="whether one side is better and cheaper, both beyond their intervals"
+    )
 
 
 class TaskBudgets(JsonRecord):
@@ -256,12 +261,12 @@ def _differences(
         return ()
     sides = [side.tasks[name].take(ids) for side in (base, tuned)]
     verified = cuts.base.get(name, {}), cuts.tuned.get(name, {})
-    means = [
-        problem_means(_replies(task, own), kept, len(ids)) for task, own in zip(sides, verified, strict=True)
-    ]
-    found = budget_difference(
-        means[0], means[1], sides[0].groups, seed=derive_seed(tuned.run_id, name, "budgets")
-    )
+    replies = [_replies(task, own) for task, own in zip(sides, verified, strict=True)]
+    means = [problem_means(own, kept, len(ids)) for own in replies]
+    seed, groups = derive_seed(tuned.run_id, name, "budgets"), sides[0].groups
+    found = budget_difference(means[0], means[1], groups, seed=seed)
+    costs = [_tokens(own, kept, len(ids)) for own in replies]
+    spent = budget_difference(costs[0], costs[1], groups, seed=seed)
     return tuple(
         BudgetDifference(
             budget=budget,
@@ -269,9 +274,31 @@ def _differences(
             bounds=(float(found.low[place]), float(found.high[place])),
             ci=(float(found.ci[place][0]), float(found.ci[place][1])),
             p=float(found.p[place]),
+            tokens=float(spent.middle[place]),
+            tokens_ci=(float(spent.ci[place][0]), float(spent.ci[place][1])),
+            front=_front(found.ci[place], spent.ci[place]),
         )
         for place, budget in enumerate(kept)
     )
+
+
+def _tokens(replies: Replies, chosen: tuple[int, ...], problems: int) -> tuple[Floats, Floats]:
+    """Return the mean tokens of a sample of each problem at each budget, (problems, budgets), twice."""
+    counts = np.bincount(replies.problem, minlength=problems).astype(float)
+    counts[counts == 0] = np.nan
+    columns = [
+        np.bincount(replies.problem, weights=np.minimum(replies.tokens, budget), minlength=problems) / counts
+        for budget in chosen
+    ]
+    found = np.stack(columns, axis=1)
+    return found, found
+
+
+def _front(score: Floats, tokens: Floats) -> Literal["tuned dominates", "base dominates", "none"]:
+    """Return which side is better and needs fewer tokens, both beyond their intervals."""
+    if score[0] > 0 and tokens[1] < 0:
+        return "tuned dominates"
+    return "base dominates" if score[1] < 0 and tokens[0] > 0 else "none"
 
 
 def _limit(task: SideTask) -> int:

@@ -16,6 +16,7 @@ from genbench.analysis.results.record import Results, TaskResults, read_results
 from genbench.errors import InputError, nearest
 from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.stats.likelihood import MEASURES
+from genbench.stats.quality import kendall_tau
 from genbench.stats.tracks.curves import monotonicity, order_agreement, signal_to_noise, step_noise
 from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
 from genbench.store.folder import RunFolder
@@ -72,6 +73,9 @@ class RankPoint(JsonRecord):
 
     step: Count = Field(description="training step that all series have")
     agreement: Share = Field(description="share of pairs of series in the order of the last step")
+    tau: float | None = Field(
+        default=None, description="Kendall's tau-b of the order with that of the last step; null if all tie"
+    )
 
 
 class Ranks(JsonRecord):
@@ -215,11 +219,14 @@ def _ranks(curves: Sequence[Curve]) -> Iterator[Ranks]:
             for curve, values in zip(found, by_step, strict=True)
         }
         shares = order_agreement(columns)
+        last = [values[-1] for values in columns.values()]
+        taus = [kendall_tau([own[at] for own in columns.values()], last) for at in range(len(steps))]
         yield Ranks(
             task=task,
             measure=measure,
             points=tuple(
-                RankPoint(step=step, agreement=share) for step, share in zip(steps, shares, strict=True)
+                RankPoint(step=step, agreement=share, tau=tau)
+                for step, share, tau in zip(steps, shares, taus, strict=True)
             ),
         )
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -282,14 +283,26 @@ def check_review(line: Review, plan: ReviewPlan, items: set[str] | frozenset[str
 
 
 def review_folders(run: Path) -> Iterator[ReviewFolder]:
-    """Yield the folders of reviews next to a run. One that cannot be read is left out."""
+    """Yield the folders of reviews next to a run. Those that cannot be read are told by `damaged_reviews`."""
+    for path in _places(run):
+        with suppress(GenbenchError):
+            yield ReviewFolder.open(path)
+
+
+def damaged_reviews(run: Path) -> list[str]:
+    """Return why folders of reviews next to a run cannot be read, a line each."""
+    found = list[str]()
+    for path in _places(run):
+        try:
+            ReviewFolder.open(path)
+        except GenbenchError as error:
+            found.append(f"reviews are left out: {error}")
+    return found
+
+
+def _places(run: Path) -> list[Path]:
     place = run.resolve().parent / FOLDER
-    for path in sorted(place.iterdir()) if place.is_dir() else ():
-        if (path / PLAN).is_file():
-            try:
-                yield ReviewFolder.open(path)
-            except GenbenchError:
-                continue
+    return [path for path in sorted(place.iterdir()) if (path / PLAN).is_file()] if place.is_dir() else []
 
 
 def reviewed_tasks(side: Side) -> dict[str, ReviewedTask]:

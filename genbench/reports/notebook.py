@@ -195,7 +195,7 @@ def _budgets(record: Budgets, task: str | None) -> Picture:
         for name, found in known.items()
         if task in (None, name)
     ]
-    return _picture(Markup(plots.length_curves("budgets", series, None)))
+    return _picture(Markup(plots.length_curves("budgets", series, None, "of a reply, at most")))
 
 
 def _names(record: Trend | Curves) -> list[str]:

@@ -70,6 +70,14 @@ def test_two_runs_are_compared_and_shown(tmp_path: Path) -> None:
     first, last = record.tasks["sums"].differences
     assert (first.difference, last.difference) == (-0.5, 0.5)
     assert first.ci == (-0.5, -0.5) and last.bounds == (0.5, 0.5)
+    assert (first.tokens, last.tokens) == (0.0, 8.0) and (first.front, last.front) == ("none", "none")
+    cheap = made(tmp_path / "c", [QUICK] * 4)
+    assert genbench.budgets(cheap, tuned, at=[16]).tasks["sums"].differences[0].front == "none"
+    assert genbench.budgets(cheap, base, at=[16]).tasks["sums"].differences[0].front == "none"
+    both = genbench.budgets(
+        cheap, made(tmp_path / "d", [SLOW, SLOW, (WRONG, 16, 0), (WRONG, 16, 0)]), at=[16]
+    )
+    assert both.tasks["sums"].differences[0].front == "tuned dominates"
     text = budgets_text(record)
     assert "at 8 tokens 50.0 [50.0, 50.0] below base, at 16 50.0 [50.0, 50.0] above base" in text
     done = CliRunner().invoke(

@@ -225,3 +225,18 @@ def test_a_changed_plan_is_another_plan(pair: tuple[Path, Path], tmp_path: Path)
     assert score_responses(pair[0].parent.parent) == pair[0]
     plan_review(pair[:1], "sums", n=10, output=tmp_path / "r")
     assert len(ReviewFolder.open(tmp_path / "r").plan.items) == 10
+
+
+@pytest.mark.slow
+def test_damaged_reviews_are_named_and_left_out(
+    folder: Path, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    add_reviews(folder, answers(folder, tmp_path / "a.jsonl", "kim"))
+    with (folder / REVIEWS).open("a") as file:
+        file.write('{"plan": "x"}\n')
+    found = compare(*pair)
+    assert found.tasks["sums"].reviewed is None
+    assert any(
+        line.startswith(f"reviews are left out: {folder}/reviews.jsonl:101") for line in found.warnings
+    )
+    assert "reviews are left out" in CliRunner().invoke(app, ["show", str(pair[0])]).output

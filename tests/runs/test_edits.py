@@ -101,6 +101,18 @@ def test_what_did_not_change_is_taken_over(place: Path) -> None:
 
 
 @pytest.mark.slow
+def test_completions_that_were_edited_are_not_taken_over(place: Path) -> None:
+    (place / "suite.yaml").write_text(SUITE + MORE)
+    first = ran()
+    path = first.folders["m"] / "more/completions.jsonl"
+    path.write_text(path.read_text().replace('"finish_reason":"stop"', '"finish_reason":"length"', 1))
+    edit(place, 'prompt: "{question}"\n    k: 2', 'prompt: "Add {question}"\n    k: 2')
+    second = ran()
+    assert folder(second).require_manifest().taken_over == ()
+    assert second.results["m"].totals.drawn_now == 12
+
+
+@pytest.mark.slow
 def test_a_corrected_reference_takes_over_every_sample_and_verifies_it_again(place: Path) -> None:
     write_rows(place, q2="99")
     first = ran()

@@ -8,7 +8,7 @@ from genbench.analysis.budgets import budget_line
 from genbench.analysis.comparison.comparability import is_prefix
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.pairing import Pairing
-from genbench.analysis.reviews import unexplained
+from genbench.analysis.reviews import damaged_reviews, unexplained
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.stats.comparison.paired import Paired
 from genbench.store.contract import differences
@@ -20,7 +20,9 @@ _FEW_SAMPLES = 8
 def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[str, ...]:
     """Return what makes the numbers doubtful, such as logs without seeds, or weights that were not used."""
     sides = {side.path: side for side in (pairing.base, pairing.tuned)}.values()
+    reviews = dict.fromkeys(line for side in sides for line in damaged_reviews(side.path))
     return (
+        *reviews,
         *(line for side in sides for line in _imported_words(side)),
         *suspicions(pairing.base, pairing.tuned),
         *(line for side in sides for line in _unsealed_words(side)),

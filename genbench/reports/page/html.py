@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
@@ -20,6 +21,7 @@ from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
 from genbench.reports.result_tables import judge_lines, scored_lines, task_groups
 from genbench.reports.warnings import page_warnings
+from genbench.stats.budgets import Replies, budgets_up_to
 from genbench.types import STATUSES
 
 THRESHOLD = 0.856
@@ -246,10 +248,32 @@ def _statuses(report: Report) -> Markup:
     return Markup(plots.status_bars("status", list(bars.items())))
 
 
+_LONG = 1024
+"""Tokens of a reply from which a task has a curve of scores at fewer tokens."""
+
+
+def _budget_plot(name: str, rows: Sequence[Series]) -> Markup | None:
+    """Return the scores if replies had ended after fewer tokens, for tasks with long ones."""
+    longest = min((max(row.completion, default=0) for row in rows), default=0)
+    if longest <= _LONG or any(row.unit != "tokens" for row in rows):
+        return None
+    chosen = budgets_up_to(longest)
+    series = []
+    for row in rows:
+        scores = np.asarray(row.scores, dtype=float)
+        known = ~np.isnan(scores)
+        lengths = [np.asarray(own)[known] for own in (row.completion, row.trace)]
+        replies = Replies(np.arange(int(known.sum())), lengths[0], lengths[1], scores[known])
+        points = [(budget, 100 * float(replies.at(budget)[0].mean())) for budget in chosen]
+        series.append((row.run, [(budget, value, value, value) for budget, value in points]))
+    return Markup(plots.length_curves(name, series, None, "of a reply, at most"))
+
+
 def _task_plots(name: str, rows: Sequence[Series]) -> dict[str, Any]:
     unit = "tokens" if all(row.unit == "tokens" for row in rows) else rows[0].unit
     return {
         "unit": unit,
+        "budgets": _budget_plot(f"b-{name}", rows),
         "lengths": Markup(
             plots.lengths(f"len-{name}", unit, [(row.run, row.trace, row.answer) for row in rows])
         ),

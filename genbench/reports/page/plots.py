@@ -188,12 +188,14 @@ def length_curves(
     name: str,
     series: Sequence[tuple[str, Sequence[tuple[int, float, float, float]]]],
     threshold: float | None,
+    of: str = "of the prompt",
 ) -> str:
-    """Plot scores by the length of the prompt with 95 % intervals, one line per model.
+    """Plot scores by a number of tokens with 95 % intervals, one line per model.
 
     Args:
         series: (model, points). A point is length, score, lower and upper bound, in points of 100.
         threshold: a score to mark, or None.
+        of: what has so many tokens.
     """
     sizes = sorted({point[0] for _, points in series for point in points})
 
@@ -206,7 +208,7 @@ def length_curves(
             axes.axhline(threshold, lw=1, ls="--", color=_COLOURS["soft"])
         axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
         axes.set_ylim(-3, 103)
-        axes.set_xlabel("tokens of the prompt")
+        axes.set_xlabel(f"tokens {of}")
         axes.set_ylabel("points of 100")
         axes.grid(axis="y", lw=0.5)
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from genbench.analysis.budgets import BudgetDifference, BudgetPoint, Budgets
 from genbench.analysis.results.record import Results
-from genbench.analysis.reviews import reviewed_run
+from genbench.analysis.reviews import damaged_reviews, reviewed_run
 from genbench.reports.browse import ProblemRow, SampleRow
 from genbench.reports.figures import reviewed_words
 from genbench.reports.numbers import interval, p_text, points, signed
@@ -212,6 +212,8 @@ _TO_BASE = Table[BudgetDifference](
     Column("to base", lambda item: signed(item.difference), right=TERMINAL),
     Column("95% CI", lambda item: interval(item.ci)),
     Column("p", lambda item: p_text(item.p), right=TERMINAL),
+    Column("tokens to base", lambda item: f"{item.tokens:+,.0f}", right=TERMINAL),
+    Column("front", lambda item: "-" if item.front == "none" else item.front),
     Column("between", lambda item: f"{signed(item.bounds[0])} and {signed(item.bounds[1])}"),
 )
 
@@ -243,6 +245,7 @@ def budgets_text(record: Budgets) -> str:
     parts += [
         "Score: points of 100 if replies had ended at the budget. Two numbers: answers that had begun count",
         "as wrong, or as they are at the end. Tokens: of a sample, cut at the budget. p: after Holm.",
+        "Front: one side is better and cheaper, both beyond their intervals.",
     ]
     return printable("\n".join(parts))
 
@@ -263,6 +266,7 @@ def _words(item: BudgetDifference) -> str:
 
 
 def reviewed_lines(run: Path, results: Results) -> Iterator[str]:
-    """Yield a line for each task whose score labels of people correct."""
+    """Yield a line for each task whose score labels of people correct, and for reviews that are damaged."""
+    yield from damaged_reviews(run)
     for name, task in reviewed_run(StoredRun(run), results).items():
         yield f"{name}: {reviewed_words(task)}"

@@ -21,6 +21,7 @@ from genbench.store.contract import differences, digest
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import Appender, read_lines
 from genbench.store.manifest import Manifest, TakenRecord
+from genbench.store.seal import Seal, is_edited
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Completion, Problem
 
@@ -90,11 +91,23 @@ def take_over(job: Job, folder: RunFolder) -> list[TakenRecord]:
     return taken
 
 
+def _is_edited(task: LoadedTask, source: RunFolder, manifest: Manifest) -> bool:
+    """Return whether somebody changed a task's completions, which are then drawn again."""
+    file = f"{task.name}/completions.jsonl"
+    if any(edit.file == file for edit in manifest.edited):
+        return True
+    sealed, seal = manifest.drawn.get(task.name), Seal()
+    if sealed is None:
+        return False
+    source.drawn(task.name, seal)
+    return is_edited(seal.record, sealed)
+
+
 def _take(job: Job, task: LoadedTask, source: RunFolder, target: RunFolder) -> int:
     """Copy what fits of one task from one folder. Return the number of samples."""
     try:
         manifest = source.manifest()
-        if manifest is None or not _is_alike(job, task, manifest):
+        if manifest is None or not _is_alike(job, task, manifest) or _is_edited(task, source, manifest):
             return 0
         samples = dict(_fitting(job, task, source, manifest))
     except GenbenchError:  # a damaged old folder has nothing to give

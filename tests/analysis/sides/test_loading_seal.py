@@ -199,6 +199,10 @@ def ways(other: Path) -> dict[str, tuple[Callable[[Path], object], str]]:
             lambda run: first_line(run, "problems", reference_digest="0" * 16),
             "references.sums",
         ),
+        "another prompt": (
+            lambda run: first_line(run, "problems", prompt_digest="0" * 16),
+            "prompts.sums",
+        ),
         "the temperature": (manifest_key("tasks", "sums", "decoding", "temperature", value=0.1), manifest),
         "the run seed": (manifest_key("run_seed", value=77), manifest),
         "the model": (manifest_key("model_identity", value="sha256:2"), manifest),
