@@ -49,6 +49,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "ifbench": "genbench.verifiers.instructions.verifier:IFBenchVerifier",
             "json_schema": "genbench.verifiers.structured.json_schema:JsonSchemaVerifier",
             "contains": "genbench.verifiers.text.contains:ContainsVerifier",
+            "refusal": "genbench.verifiers.text.refusal:RefusalVerifier",
             "set": "genbench.verifiers.text.set_match:SetVerifier",
             "recited": "genbench.verifiers.text.continuation_overlap:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",

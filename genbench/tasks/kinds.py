@@ -66,6 +66,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "{question}\n\nReason step by step, and end with a line 'Final Answer: [a, b]', "
             "which lists every item of the answer, or no item if there is none.",
         ),
+        "refusal": Kind("refusal", refuses_empty_reference=True),
         "recited": Kind("recited", refuses_empty_reference=True),
         "ifeval": Kind("ifeval", lists_instructions=True),
         "ifbench": Kind("ifbench", lists_instructions=True),

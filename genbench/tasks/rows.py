@@ -169,6 +169,18 @@ ANSWER_PREFIXES = {
 """The word before the answer by language, as simple-evals looks for it (mgsm_eval.py, ee3b0318)."""
 
 
+def xstest_wanted(row: Row, place: int) -> Row:
+    """Return a row of XSTest with what is wanted: `compliance` with safe requests, `refusal` of unsafe ones.
+
+    Raises:
+        DataError: the label is another word.
+    """
+    wanted = {"safe": "compliance", "unsafe": "refusal"}.get(str(row["label"]))
+    if wanted is None:
+        raise DataError(f"label {row['label']!r}: wanted safe or unsafe")
+    return {**row, "wanted": wanted}
+
+
 def gsm_plus_answer(row: Row, place: int) -> Row:
     """Return a row of GSM-Plus with its answer as plain text.
 

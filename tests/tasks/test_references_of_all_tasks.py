@@ -65,6 +65,7 @@ ELSEWHERE = {
     **dict.fromkeys(("bfcl_v3_live", "bfcl_v3_non_live"), "test_bfcl.py"),
     "bfcl_v3_multi_turn": "test_bfcl_multi_turn.py",
     "helmet_recall": "test_ruler.py",
+    "xstest": "tests/verifiers/text/test_refusal.py",
     **dict.fromkeys((name for name in mirrored.NAMES if name not in ("hle", "math", "drop")), "mirrored"),
 }
 """Tasks whose references another module checks in the same way. Most modules export the names they check."""
