@@ -261,7 +261,10 @@ def _suspicious(name: str, runs: Sequence[_Run]) -> Iterator[SuspiciousKey]:
 
 
 def _agreed(folder: RunFolder, task: str) -> Iterator[tuple[str, str]]:
-    """Yield (problem, answer) where half or more of a problem's samples give one answer that is wrong."""
+    """Yield (problem, answer) where half or more of a problem's samples give one answer that is wrong.
+
+    Tasks whose answers are a few classes have none: models that err agree there by chance.
+    """
     answers: dict[str, Counter[str]] = {}
     right: set[tuple[str, str]] = set()
     scored: Counter[str] = Counter()
@@ -275,6 +278,8 @@ def _agreed(folder: RunFolder, task: str) -> Iterator[tuple[str, str]]:
             answers.setdefault(problem, Counter())[answer] += 1
             if verdict.score:
                 right.add((problem, answer))
+    if len({answer for own in answers.values() for answer in own}) < _LEAST_ANSWERS:
+        return
     for problem, own in answers.items():
         answer, count = own.most_common(1)[0]
         if (
@@ -285,6 +290,7 @@ def _agreed(folder: RunFolder, task: str) -> Iterator[tuple[str, str]]:
             yield problem, answer
 
 
+_LEAST_ANSWERS = 4
 _LEAST_USEFUL = 20.0
 _WRONG_KEYS = 0.02
 _BARELY = 0.7

@@ -205,3 +205,12 @@ def test_the_command_prints_the_table(models: list[Path]) -> None:
     record = json.loads(CliRunner().invoke(app, ["quality", *map(str, models), "--json"]).output)
     assert record["tasks"]["sums"]["n"] == N and record["is_track"] is False
     assert CliRunner().invoke(app, ["quality"]).exit_code != 0
+
+
+@pytest.mark.slow
+def test_answers_of_a_few_classes_are_no_evidence_against_keys(make_run: MakeRun) -> None:
+    runs = [
+        of_family(make_run(name, lambda i: [RIGHT if i % 2 else WRONG] * 4, n=30), name)
+        for name in ("x", "y")
+    ]
+    assert quality(runs).tasks["sums"].suspicious == ()
