@@ -38,7 +38,7 @@ def review() -> None:
 )
 def review_plan(
     runs: Annotated[list[Path], typer.Argument(help="One run folder, or base and tuned.")],
-    task: Annotated[str, typer.Option("--task", help="The task.")],
+    task: Annotated[list[str], typer.Option("--task", help="A task, which gets a plan. Repeatable.")],
     n: Annotated[int, typer.Option("--n", min=5, help="Problems, chosen at random.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Which problems, and their order.")] = 0,
     labels: Annotated[
@@ -68,12 +68,15 @@ def review_plan(
         ]
         return "\n".join(lines)
 
-    if references:
-        found = plan_references(runs, task, output=output)
-        print_record(found, _reference_text, as_json)
-        return
-    found = plan_review(runs, task, n=n, seed=seed, labels=_labels(labels), output=output)
-    print_record(found, text, as_json)
+    if as_json and len(task) > 1:
+        raise typer.BadParameter("goes with one --task", param_hint="--json")
+    for name in task:
+        place = output / name if output is not None and len(task) > 1 else output
+        if references:
+            print_record(plan_references(runs, name, output=place), _reference_text, as_json)
+        else:
+            found = plan_review(runs, name, n=n, seed=seed, labels=_labels(labels), output=place)
+            print_record(found, text, as_json)
 
 
 def _reference_text(record: Planned, /) -> str:

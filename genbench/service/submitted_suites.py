@@ -79,7 +79,8 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
     TraceTags: KeyClasses("open close"),
     TaskEntry: KeyClasses(
         "task name kind data prompt turns system shots group protocol k limit role gating margin metrics "
-        "reference decoding options verifier"
+        "reference decoding options verifier",
+        "subset rulings",
     ),
     DataSource: KeyClasses("path hub fields"),
     HubSource: KeyClasses("repo config split revision"),

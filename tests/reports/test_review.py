@@ -184,6 +184,8 @@ def test_the_commands(pair: tuple[Path, Path], tmp_path: Path) -> None:
     assert json.loads(output("show", tmp_path / "r", "--json"))["runs"][str(pair[1])]["labels"] == 0.5
     assert "20 reviews of kim are withdrawn" in output("add", tmp_path / "r", "--undo", "kim")
     assert "nothing yet" in output("show", tmp_path / "r")
+    again = output("plan", pair[1], "--task", "sums", "--task", "sums", "--n", 5, "-o", tmp_path / "both")
+    assert again.count("5 answers to 5 of 60 problems") == 2 and (tmp_path / "both/sums/plan.json").is_file()
     wrong = CliRunner().invoke(
         app, ["review", "plan", str(pair[1]), "--task", "sums", "--labels", "good=2,bad=0"]
     )

@@ -332,10 +332,13 @@ def _config(source: RunFolder, manifest: Manifest, suite: Suite) -> dict[str, An
 
 
 def _placed(entry: TaskEntry, suite: Suite) -> dict[str, Any]:
-    """Return an entry whose data are found from any folder."""
+    """Return an entry whose data and files are found from any folder."""
     record: dict[str, Any] = entry.model_dump(mode="json")
     if entry.data is not None and entry.data.path is not None:
         record["data"]["path"] = str(resolve(entry.data.path, suite.folder).resolve())
+    for key, file in (("subset", entry.subset), ("rulings", entry.rulings)):
+        if file is not None:
+            record[key] = str(resolve(file, suite.folder).resolve())
     return record
 
 

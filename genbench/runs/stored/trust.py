@@ -193,6 +193,9 @@ class _Requests:
         yield from self._of_verifier(entry, name)
 
     def _of_data(self, entry: TaskEntry, name: str) -> Iterator[Request]:
+        for key, file in (("subset", entry.subset), ("rulings", entry.rulings)):
+            if file is not None:
+                yield from self._of_file(file, f"the {key} of {name}")
         task = self.manifest.tasks.get(entry.label)
         is_generated = task is not None and task.data.get("datasets") == []
         if entry.data is not None and entry.data.path is not None:

@@ -65,6 +65,8 @@ def test_run_that_reads_only_its_own_folder_asks_for_nothing(tmp_path: Path) -> 
         ),
         ({"verifier": {"punkt_dir": "/home/x"}}, "files: read /home/x, verifier.punkt_dir"),
         ({"kind": "judge", "verifier": {"baseline": "/home/run"}}, "files: read /home/run"),
+        ({"rulings": "/home/rulings.jsonl"}, "files: read /home/rulings.jsonl, the rulings of task"),
+        ({"subset": "../part.json"}, "files: read "),
     ],
 )
 def test_request_of_a_task_is_listed(tmp_path: Path, task: Task, told: str) -> None:
