@@ -114,8 +114,8 @@ def _with_curve(found: EstimatedTask, task: SideTask, wanted: bool) -> Estimated
     right = right_shares(task)
     known = ~np.isnan(right)
     counts = np.full(int(known.sum()), float(task.smallest_k))
-    ends: str | None = None
-    for times in (2, 4):
+    ends = "the drawn samples solve every problem" if bool((right[known] > 0).all()) else None
+    for times in () if ends else (2, 4):
         more = beyond(right[known] * counts, counts, times * task.smallest_k, seed=found.seed)
         if isinstance(more, str):
             ends = more

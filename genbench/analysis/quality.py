@@ -66,7 +66,7 @@ class TaskQuality(JsonRecord):
         description="spread of the runs over the noise of one; null without noise"
     )
     decision: Share | None = Field(description="pairs of runs that keep their order on other problems")
-    decision_ci: Interval | None = Field(description="95% interval, problems resampled for all runs together")
+    decision_ci: Interval | None = Field(description="pairs that 95% of the redraws keep, all runs together")
     reliability: float | None = Field(description="split-half reliability; null below eight runs")
     monotonic: float | None = Field(
         description="rank correlation of step and score; null if the runs are no steps of one training"

@@ -179,7 +179,11 @@ def _cut(run: Path, tasks: Sequence[str], data_dir: Path | str | None, trust: Se
     from genbench.runs.options import path_or_none
     from genbench.runs.stored.trust import read_kinds
 
-    return genbench.cut_scores(run, tasks, data_dir=path_or_none(data_dir), trusted=read_kinds(trust))
+    found = genbench.cut_scores(run, tasks, data_dir=path_or_none(data_dir), trusted=read_kinds(trust))
+    if not any(found.values()):
+        what = "no answer was cut: only vLLM runs store where, from 1,024 tokens on"
+        say_written([f"--verify: {run}: {what}"], to_stderr=True)
+    return found
 
 
 def _budgets(text: str) -> list[int]:

@@ -119,7 +119,10 @@ def luck_of_order(gap: float, error: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """How often other problems of the kind give two models the order of these, over all pairs."""
+    """How often other problems of the kind give two models the order of these, over all pairs.
+
+    Of 95 % of the redraws, `low` to `high` of the pairs keep it.
+    """
 
     accuracy: float
     low: float
@@ -141,7 +144,9 @@ def decision_accuracy(means: Floats, *, seed: int, resamples: int = 2000) -> Dec
     signs = np.sign(whole[pairs[:, 0]] - whole[pairs[:, 1]])
     kept = np.sign(drawn[:, pairs[:, 0]] - drawn[:, pairs[:, 1]]) == signs
     each = kept.mean(axis=1)
-    return Decisions(float(each.mean()), *(float(q) for q in np.quantile(each, [0.025, 0.975])))
+    accuracy = float(each.mean())
+    low, high = (float(q) for q in np.quantile(each, [0.025, 0.975]))
+    return Decisions(accuracy, min(low, accuracy), max(high, accuracy))
 
 
 def reliability(means: Floats, *, seed: int, halves: int = 200) -> float | None:

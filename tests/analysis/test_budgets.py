@@ -150,6 +150,11 @@ def test_beginnings_of_answers_are_verified_where_they_were_cut(tmp_path: Path) 
     done = CliRunner().invoke(app, ["show", str(run), "--budgets", "1024", "--verify", "--json"])
     assert json.loads(done.stdout)["tasks"]["sums"]["points"][0]["low"] == 1.0, done.output
     assert CliRunner().invoke(app, ["show", str(run), "--verify"]).exit_code != 0
+    short = made(tmp_path / "c", [QUICK] * 4)
+    assert (
+        "no answer was cut"
+        in CliRunner().invoke(app, ["show", str(short), "--budgets", "all", "--verify"]).output
+    )
 
 
 def test_offsets_are_read_and_damaged_ones_are_named(tmp_path: Path) -> None:
@@ -206,14 +211,24 @@ def test_gpu_seconds_of_a_right_answer_are_a_model_of_the_runs_own_times(tmp_pat
 
 @pytest.mark.slow
 def test_a_curve_over_samples_ends_where_nobody_knows(tmp_path: Path) -> None:
-    run = made(tmp_path / "a", [QUICK, (WRONG, 8, 0), (WRONG, 8, 0), QUICK])
+    replies = [QUICK, (WRONG, 8, 0), (WRONG, 8, 0), QUICK]
+    run = made(tmp_path / "a", replies)
+    with (tmp_path / "a/responses.jsonl").open() as file:
+        lines = [json.loads(line) for line in file]
+    hard = [{**line, "text": WRONG} if line["problem_id"] < "p03" else line for line in lines]
+    write_lines(tmp_path / "a/responses.jsonl", hard)
+    solved, run = run, score_responses(tmp_path / "a", "hard")
+    assert (
+        genbench.estimate(solved, curve=True).tasks["sums"].curve_ends
+        == "the drawn samples solve every problem"
+    )
     task = genbench.estimate(run, curve=True).tasks["sums"]
-    drawn = [(point.k, point.passed.value) for point in task.curve if point.drawn]
-    assert drawn == [(1, 0.5), (2, pytest.approx(5 / 6)), (4, 1.0)]
+    drawn = {point.k: point.passed.value for point in task.curve if point.drawn}
+    assert drawn == pytest.approx({1: 0.425, 2: 0.85 * 5 / 6, 4: 0.85})
     assert [point.k for point in task.curve] == [1, 2, 4, 8, 16] and task.curve_ends is None
     assert task.curve[1].majority is not None and task.curve[-1].passed.ci is not None
     shown = CliRunner().invoke(app, ["estimate", str(run), "--curve"]).output
-    assert "2 samples: pass 83.3" in shown and "(extrapolated)" in shown and "choice" in shown
+    assert "2 samples: pass 70.8" in shown and "(extrapolated)" in shown and "a better choice wins" in shown
     hopeless = made(tmp_path / "b", [(WRONG, 8, 0)] * 4)
     said = CliRunner().invoke(app, ["estimate", str(hopeless), "--curve"]).output
     assert "not extrapolated: 100 % of the problems have no right sample" in said

@@ -54,7 +54,8 @@ def _curve(task: EstimatedTask) -> Iterator[str]:
             yield passed
         else:
             won = points(point.passed.value - point.majority.value)
-            yield f"{passed}, maj {points(point.majority.value)} {interval(point.majority.ci)}, choice {won}"
+            maj = f"maj {points(point.majority.value)} {interval(point.majority.ci)}"
+            yield f"{passed}, {maj}; a better choice wins {won}"
     if task.curve_ends is not None:
         yield f"  not extrapolated: {task.curve_ends}"
 
@@ -357,6 +358,10 @@ _QUALITY = Table[QualityRow](
 _KEYS_SHOWN = 5
 
 
+def _who(families: int) -> str:
+    return "one model says" if families == 1 else f"{families} unrelated models say"
+
+
 def quality_text(record: Quality) -> str:
     """Return the table of tasks, then why, and the references that look wrong."""
     lines = [
@@ -374,7 +379,7 @@ def quality_text(record: Quality) -> str:
     for name, task in record.tasks.items():
         for key in task.suspicious[:_KEYS_SHOWN]:
             lines.append(
-                f"  {name} {key.problem_id}: {key.families} unrelated models say "
+                f"  {name} {key.problem_id}: {_who(key.families)} "
                 f"{one_line(key.answer, 60)!r} (key wrong with {100 * key.wrong:.0f} %)"
             )
         if more := len(task.suspicious) - _KEYS_SHOWN:
