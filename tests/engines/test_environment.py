@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.devices import VISIBLE, why_none
+from genbench.engines.vllm import environment
 from genbench.engines.vllm.environment import (
     LogFile,
     check_device,
@@ -20,6 +21,7 @@ from genbench.engines.vllm.environment import (
     log_tail,
     prepare,
 )
+from genbench.errors import UnavailableError
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
@@ -153,3 +155,28 @@ def test_the_cpu_build_needs_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VISIBLE, "")
     assert not is_cuda_build()
     check_device()
+
+
+@pytest.mark.parametrize(
+    ("versions", "named"),
+    [
+        ({"torch": "2.13.0+cpu", "torchvision": "0.28.0"}, "torchvision 0.28.0"),
+        (
+            {"torch": "2.13.0+cpu", "torchaudio": "2.11.0", "torchcodec": "0.17.0"},
+            "torchaudio 2.11.0, torchcodec",
+        ),
+        ({"torch": "2.13.0+cpu", "torchvision": "0.28.0+cpu"}, None),
+        ({"torch": "2.13.0", "torchvision": "0.28.0"}, None),
+        ({"torch": "2.13.0+cpu"}, None),
+    ],
+)
+def test_companions_of_another_build_than_torch_are_named(
+    versions: dict[str, str], named: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "_installed", versions.get)
+    if named is None:
+        environment._check_companions()
+        return
+    with pytest.raises(UnavailableError, match="pip uninstall torchvision torchaudio torchcodec") as caught:
+        check_device()
+    assert str(caught.value).startswith(named)

@@ -71,12 +71,42 @@ def is_cuda_build() -> bool:
     )
 
 
-def check_device() -> None:
-    """Check that vLLM has a device to compute on. Nothing is imported for that.
+_COMPANIONS = ("torchvision", "torchaudio", "torchcodec")
+"""Packages that Transformers imports if they are there. Text models need none of them."""
+
+
+def _check_companions() -> None:
+    """Refuse companions of torch that are of another build than a CPU-only torch: they break Transformers.
 
     Raises:
-        UnavailableError: the CUDA build is installed, and no GPU answers.
+        UnavailableError: names them, and how to remove them.
     """
+    found = {name: known for name in ("torch", *_COMPANIONS) if (known := _installed(name)) is not None}
+    if not found.get("torch", "").endswith("+cpu"):
+        return
+    other = [f"{name} {found[name]}" for name in _COMPANIONS if name in found and "+cpu" not in found[name]]
+    if other:
+        raise UnavailableError(
+            f"{', '.join(other)}: another build than torch {found['torch']}, so that transformers cannot be "
+            f"imported; text models need none of them: pip uninstall {' '.join(_COMPANIONS)}"
+        )
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def check_device() -> None:
+    """Check that vLLM can be imported and has a device to compute on. Nothing is imported for that.
+
+    Raises:
+        UnavailableError: a package that Transformers imports is of another build than torch, or the CUDA
+            build is installed and no GPU answers.
+    """
+    _check_companions()
     if not is_cuda_build():
         return
     reason = devices.why_none()
