@@ -191,10 +191,10 @@ def _heading(line: str) -> bool:
 Lead = Literal["stated", "concluded", "mentioned", ""]
 
 # Not within a word, a formula or an abbreviation: "BA", "x_A", "l'A", "non-A", "U.A".
-BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9]-)(?<![A-Za-z]\.)"
+BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9][-–])(?<![A-Za-z]\.)"
 # Nor before one: "A1", "A-level", "A = 5", "A.B.". Turkish "B'dir" ("is B") names an option.
 AFTER_LETTER = (
-    r"(?![A-Za-z0-9À-ɏ_^\\]|-[A-Za-z0-9]|\s?[=<>+^](?!>)|#(?!#)"
+    r"(?![A-Za-z0-9À-ɏ_^\\]|[-–][A-Za-z0-9]|\s?[=<>+^](?!>)|#(?!#)"
     r"|\.[A-Z]\.|['’](?!d[iıuü]|t[iıuü]r|[\s.,)\]}]|$))"
 )
 # A small letter counts only with a mark after it, "b)", "b.", and not in "e.g.".

@@ -524,8 +524,8 @@ class OptionReader:
         if commitment.contrasts(after):
             return True  # "B, not A"
         letter = group[0].letter
-        if re.match(r"[^.!?\n]{0,80}\?", after):
-            return False  # "The answer is B, isn't it?"
+        if re.match(r"[^.!?\n]{0,80}\?", after) or re.match(r"\s*\((?:maybe|perhaps|possibly)\b", after):
+            return False  # "The answer is B, isn't it?", "B (maybe)"
         heading = context.is_heading(letter, after)
         if not heading and context.begins_prose(letter, after):
             return False
@@ -564,10 +564,17 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
 
 
+# "Compared with A, B is the better answer."
+_COMPARED = re.compile(
+    r"\b(?:compared (?:with|to)|unlike|in contrast to|as opposed to)[\s(]*(?:option )?[\s(]*$", re.IGNORECASE
+)
+
+
 def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
     """Return whether a letter begins a clause: "Between A and B, B is better", "A fails; B is left"."""
     again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
-    new = mention.kind == "letter" and ((again and "," in gap) or ";" in gap)
+    compared = "," in gap and _COMPARED.search(text[max(0, group[0].start - 30) : group[0].start]) is not None
+    new = mention.kind == "letter" and ((again and "," in gap) or ";" in gap or compared)
     return new and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
 
 
@@ -593,10 +600,12 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     start, end = group[0].start, group[-1].end
     before, after = sentences.before(start), sentences.after(end)
     lead = context.lead(before)
-    if group[0].kind == "lower" and lead != "stated":
-        return
     letters = _letters_of(group)
     claim = read_claim(before, after, announced=lead == "stated", asked=sentences.is_question(end))
+    # "Option (b) is the required answer." A small letter by itself is a list's.
+    named = lead == "mentioned" and claim.role == "answer" and claim.plain
+    if group[0].kind == "lower" and lead != "stated" and not named:
+        return
     if len(group) > 1 and claim.leading and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
@@ -672,7 +681,9 @@ def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:
 def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sentences) -> bool:
     """Return whether a sentence comes to an option without saying that it is the answer."""
     ends = context.ENDS.match(after) is not None
-    if context.lead(before) == "concluded" and (ends or context.continues(after)):
+    # "Option C says that Mars is cold": an option's text may be the subject of what is told.
+    told = group[0].kind == "text" and re.match(r"\s+(?:is|was|are|were|has|had|have)\b", after)
+    if context.lead(before) == "concluded" and (ends or (context.continues(after) and not told)):
         return True
     if len(group) > 1 and {mention.kind for mention in group} == {"letter", "text"}:
         return ends and len({mention.letter for mention in group}) == 1
@@ -704,7 +715,7 @@ class ChoiceVerifier(BaseVerifier):
     """
 
     name = "choice"
-    rules = "7"
+    rules = "8"
 
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)

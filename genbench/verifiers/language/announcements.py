@@ -60,14 +60,16 @@ CHOOSING = read_table(r"""
         (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
         lean(?:s|ing)?(?: strongly)? (?:towards?|to); i (?:now )?mean(?:t)?;
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
-        choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
+        choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?(?: out)?; go(?:es|ing)? with;
+        went with;
         go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vot(?:e|ing)(?: for)?;
         leaning towards?;
-        mark(?:ing)?; point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
+        mark(?:ing)?; bubble in; fill in; (?:i['’]ll |i |i['’]d |we )take;
+        point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
         supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?;
         answer(?:ed|ing)? with; stick(?:ing)? with; agrees? with; stay(?:ing)? with; lands? on;
         narrows? (?:it )?down to; comes? down to; submit; conclude(?:s|d)?; correct one is; right one is;
-        best fit is; best match is; pick is
+        best fit is; best match is; pick is; money on; finali[sz]e(?: on)?
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
     de: bleibe bei; kreuze; entspricht;
         (?:mich|uns) (?:\w+ )?für; halte; bevorzuge; ich meine?; wähle; nehme; entscheide mich für;
@@ -108,7 +110,7 @@ CONCLUDING = read_table(r"""
     en: only (?:fits|matches|suits|describes|applies to|works for); namely;
         (?:hold|rule|find|conclude|show|mean|follow)s? that;
         (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
-        impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
+        impl(?:y|ies); requires?; (?:money|bet)(?: is|['’]s) on; speaks? for; settles (?:it|on); singles out;
         (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
         accordingly; then; overall; finally; in conclusion; conclusion; in short; in summary; result; final;
         final choice; my (?:final )?(?:choice|guess|pick|vote); final letter; which is; that is; that's;
@@ -119,7 +121,8 @@ CONCLUDING = read_table(r"""
         to (?:sum(?: it)? up|summari[sz]e|conclude|recap); all in all; in sum; ultimately; verdict;
         answering; i (?:mean|meant); that would be; i think; i believe; i guess; correct; right; we have;
         we choose; (?:get|got|obtain|obtained|reach|reached); arrived? at; ends? up (?:with|at);
-        gives(?: us)?; match(?:es)?; correspond(?:s|ing)? to; is; was; are; be; definitely; wait; actually;
+        gives(?: us)?; match(?:es|ing)?; correspond(?:s|ing)? to; is; was; are; be; definitely;
+        wait; actually;
         rather; instead; no; but; i mean; correction; sorry; hmm; ok; okay;
         by (?:process of )?(?:elimination|exclusion); on (?:second thought|reflection); make (?:that|it);
         ruling out the (?:others|rest); said
@@ -224,10 +227,14 @@ CONFIRMING = read_table(r"""
         (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
         agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor;
         is in(?=[.!]);
-        holds; stands; yes; prevails; survives; is the way to go;
+        comes? out (?:on top|ahead|first); is the (?:letter|option|one|choice) to \w+;
+        is all that(?: is|['’]s) left; holds; stands(?! for| in); yes; prevails; survives; is the way to go;
         is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
         is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;
-        (?:is|seems|looks|sounds)(?: to be)? (?:most|more|very|quite|best)\b;
+        (?:is|seems|looks|sounds)(?: to be)? (?:best\b
+          |(?:most|more|very|quite) (?:\w+ly )?(?:accurate|appropriate
+          |apt|likely|plausible|probable|correct|precise|complete|suitable|reasonable|fitting|consistent|convincing
+          |relevant|compelling|sensible|logical|credible|natural|good|right|true|valid|persuasive|well\b|clearly));
         (?:is|seems|looks|sounds)(?: the| a)? (?:likely|probable|plausible|accurate|logical|fitting);
         is (?:appropriate|reasonable|suitable|sensible);
         the (?:right|correct|best) (?:choice|answer|option);

@@ -132,7 +132,9 @@ WONDERING = read_list(r"""
       |neighbou?r|brother|sister|mother|father|boss|uncle|aunt)s? (?:\w+ )?(?:says?|said|thinks?|thought
       |claims?|claimed|believes?|believed|insists?|guess(?:es|ed)?|told (?:me|us)|picked|chose|answered);
     (?:let['’]?s|let us|we|now|next),? (?:look at|turn to|examine|analy[sz]e); (?:now|next),? option;
-    betrachten wir; schauen wir; considérons; examinons; regardons; consideremos; veamos; analicemos;
+    (?:need|have|want|ought) to (?:evaluate|check|examine|consider|look at|analy[sz]e|test|discuss);
+    turning to; moving on to; betrachten wir; schauen wir; considérons; examinons; regardons; consideremos;
+    veamos; analicemos;
     来看; 看看; 考虑;
     one (?:might|could|may); you (?:might|could|may); argue for; let us consider; let['’]?s consider;
     consider (?:option|choice); perhaps; maybe; possibly; conceivabl[ey]; imaginable;
@@ -149,7 +151,8 @@ WONDERING = read_list(r"""
 
 CERTAIN = read_list(r"""
     で?間違い(?:ありません|ない); my mistake; no doubt; without (?:a )?doubt; not only; no question;
-    doubtless; not (?:hard|difficult) to (?:see|show|check|verify|tell); (?:cannot|can['’]t) be denied;
+    doubtless; nothing (?:has |have )?change[sd]?; not (?:hard|difficult) to (?:see|show|check|verify|tell);
+    (?:cannot|can['’]t) be denied;
     (?:cannot|can['’]t) deny; (?:do not|don['’]t|never) doubt; not (?:wrong|a mistake) to say;
     nobody (?:disputes|doubts|denies)(?: that)?; (?:no|without) hesitation; few would disagree;
     (?:do not|don['’]t) see how it could be anything (?:but|other than); won['’]t hedge;
@@ -313,7 +316,8 @@ _DENIES_NEXT = re.compile(
 )
 # A denial after one of these is of something else: "B because A is not prime" does not deny B.
 _CUT_AFTER = re.compile(
-    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn"
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although"
+    r"|rather than|instead of|weil|denn"
     r"|und|aber"
     r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
     re.IGNORECASE,
@@ -400,7 +404,7 @@ RIGHT_WORDS = any_of(r"""
     possible; what(?:['’]?s| is) left; what remains; left\b; supported; consistent; reasonable; viable;
     ok(?:ay)?; sensible; justified; good; adequate;
     fitting;
-    (?:\w+ ){0,2}(?:answer|option|choice|solution|one|pick|candidate|case|possibility)(?:s\b|\b)
+    (?:\w+ ){0,2}(?:answer|option|choice|solution|one|pick|candidate|case|possibility|bet)(?:s\b|\b)
 """)
 # What says that it is none: "B is wrong", "B is ruled out", "B is a distractor".
 WRONG_WORDS = any_of(r"""
@@ -529,7 +533,13 @@ _FOR_ANOTHER = re.compile(
 _BETTER = re.compile(
     rf"{_CLOSING}(?:(?:is|seems|fits|works|looks|would be|appears)\s+(?:(?:an?|the|far|much|slightly"
     rf"|clearly|still)\s+)*"
-    r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
+    # "A is closer to the sun" and "A is more massive" compare something else.
+    r"(?:better|closer(?!\s+to\s+(?!(?:the\s+)?(?:truth|answer|mark|correct|right|actual|what|how|our)))"
+    r"|more\s+(?:\w+ly\s+)?(?:accurate|appropriate|likely|plausible|probable|correct|precise|complete"
+    r"|suitable|reasonable|fitting|specific|consistent|convincing|relevant|general|apt|compelling|sensible"
+    r"|direct|comprehensive|promising|logical|credible|supported|defensible|natural|true|valid|attractive"
+    r"|persuasive|justified|helpful|of\s+an?)"
+    r"|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
     r"|over\s+(?:option\s+)?\(?(?-i:[A-Z]))\b"
     r"|[^.;!?\n]{0,12}(?:passt besser|ist besser|est préférable|es preferible"
     r"|[\u4e00-\u9fff]?更(?:合适|好|准确|恰当|符合)"
@@ -600,7 +610,7 @@ _EARLIER_BRANCH = re.compile(
     rf"(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})\s+(?!(?i:{_DISCOURSE}))[^.;]{{2,60}}$"
 )
 _LATER_BRANCH = re.compile(
-    rf"{_CLOSING},?\s*\(?(?i:{_ANY_HEAD})\b[^.;\n]{{2,60}}?(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})"
+    rf"{_CLOSING},?\s*\(?(?i:{_ANY_HEAD})\b[^.\n]{{2,60}}?(?<![A-Za-z'’])[A-Z]\)?,?\s+\(?(?i:{_ANY_HEAD})"
     rf"\s+(?!(?i:{_DISCOURSE}))\w"
 )
 # "When B is true, C is not", "B implies C", "Either B is right or C is"
@@ -648,7 +658,7 @@ _SECOND_CHOICE = re.compile(
     r"(?:\s+\w+)?[\s:]*(?:is|would be|being|ist|wäre|est|serait|es|sería|son)?|\b(?:closest|nearest|main"
     r"|strongest)\s+"
     r"(?:alternative|competitor|rival|distractor|contender)(?:\s+\w+)?[\s:]*(?:is|would be)?"
-    r"|\bone possibility(?:\s+is)?|\banother(?:\s+is)?"
+    r"|\bone (?:possibility|candidate|contender)(?:\s+is)?|\banother(?:\s+is)?"
     r"|次选|其次(?:是|选)?|第二选择是?)[\s:：(\"“*]*(?:option|choice)?[\s(\"“*]*$",
     re.IGNORECASE,
 )
@@ -727,7 +737,9 @@ _SOMEONE = (
     r"\b(?:(?<!\bthe )(?:some|many|most|several|few|a few|certain|other|various|numerous)(?: of \w+)?"
     r"(?:(?: (?!likely|probable|accurate)[\w-]+)? \w+s)?"
     rf"|(?:an?|one|another|any|some|the other|the usual|the typical)(?: [\w-]+){{0,2}}? {_AGENT}"
-    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|(?:chat)?gpt(?:-\w+)?"
+    rf"|{_AGENT}s|people|another|others?|the (?:\w+ )?key|wikipedia|(?:one|the other) half(?: of me)?"
+    r"|(?:half|part) of me|the (?:previous|earlier) (?:solution|answer|response|attempt)"
+    r"|(?:chat)?gpt(?:-\w+)?"
     rf"|the back of the book|the (?:other|opposing) (?:side|camp)|the internet"
     r"|the (?:\w+ )?(?:blog|website|web page|forum|video|podcast)(?: \w+)?|popular opinion"
     r"|conventional wisdom"
@@ -789,6 +801,8 @@ _HEARSAY = (
 _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
+    rf"|\byou (?:said|say|suggest(?:ed)?|claim(?:ed)?|think|thought|chose|picked|answered)\b"
+    rf"|\bi(?:['’]d| would) have (?:said|chosen|picked|answered|gone (?:with|for)|taken|guessed)\b"
     rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
     rf"|\b(?:those|anyone|anybody|everyone|whoever|people|students?|readers?|{_AGENT}s?) who"
     rf" [^,.;]{{3,80}}$"
@@ -938,7 +952,7 @@ _FRONTED = re.compile(
 _NOT_BEFORE_COPULA = re.compile(r"(?:\bno|\bnon|\bnão|\bне|\bnie|\bn['’]|不|没|非)\s*$", re.IGNORECASE)
 _RELATIVE_AFTER = re.compile(
     rf"{_CLOSING},?\s*(?:and\s+)?(?:which|that|but (?:that|this|it))(?:\s+(?:is|was)"
-    rf"|['’]s)\s+(?:\w+\s+)?(?:wrong|incorrect|false|not\b(?P<rest>[^.;,\n]*))",
+    rf"|['’]s)\s+(?:\w+\s+)?(?:wrong|incorrect|false|trap|distractor|misleading|not\b(?P<rest>[^.;,\n]*))",
     re.IGNORECASE,
 )
 # "B is false, which makes it the answer", "B does not fit and is therefore the answer".
@@ -996,9 +1010,18 @@ _CONCEDES = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_AFTER = re.compile(r"[.)\s]*[\"”'’»]\s+(?:is|was) what (?:he|she|they|my|the)\b", re.IGNORECASE)
+_AGREES = re.compile(r"[\s)\]\"”,]*(?:and|which)\s+(?:i|we)\s+(?:\w+ly\s+)?(?:agree|concur)\b", re.IGNORECASE)
+# "Let me change my answer from A to B"
+_CHANGES = re.compile(
+    r"\b(?:chang|switch|revis|updat|correct|amend|mov)(?:e|es|ed|ing)?\b[^.;!?\n]{0,40}?\bfrom[\s(]*"
+    r"(?:option )?\(?(?-i:[A-Z])\)? to[\s(]*(?:option )?[\s(]*$",
+    re.IGNORECASE,
+)
 # "The answer was B, or so I thought."
 _SO_I_THOUGHT = re.compile(
-    r"[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought"
+    r"[^.;!?\n]{0,60}\bso not (?:that|this|it)(?: one)?\s*(?:[.!]|$)"
+    r"|[^.;!?\n]{0,60}, (?:wrongly|mistakenly|erroneously|incorrectly)\s*(?:[.!]|$)"
+    r"|[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought"
     r"|but i (?:disagree|do(?:n['’]t| not) (?:agree|think so)|doubt it))\b",
     re.IGNORECASE,
 )
@@ -1145,6 +1168,8 @@ def _compares(clause: _Clause) -> Claim | None:
     """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
     if _NOTHING_BUT.search(clause.before):
         return _RIGHT
+    if _CHANGES.search(clause.before):
+        return _RIGHT
     if _SECOND_CHOICE.search(clause.before) or _ALTERNATIVE_BEFORE.search(clause.before):
         return _ALTERNATIVE
     return None
@@ -1153,7 +1178,8 @@ def _compares(clause: _Clause) -> Claim | None:
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
     main = _after_concession(_main_part(clause.before))
-    otherwise = _ELSE.search(_sentence_of(clause.after)) is not None
+    # "If we count rings, E; otherwise B."
+    otherwise = _ELSE.search(re.split(r"[.!?\n]", clause.after, maxsplit=1)[0]) is not None
     real = (_REAL_IF.search(main) or _PREMISE.search(main)) and not otherwise
     supposed = _SUPPOSED.search(main) and not real
     branch = otherwise and condition_of(clause.before, "")
@@ -1199,6 +1225,8 @@ def _depends(before: str, after: str) -> bool:
 def _reports(clause: _Clause) -> Claim | None:
     """Read "My friend says it is B". "As the textbook says, it is B" agrees with it."""
     main = _after_concession(_main_part(clause.before))
+    if _AGREES.match(clause.after):
+        return _RIGHT  # "The key says B and I agree"
     if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
         return _HYPOTHETICAL  # "He said: 'The answer is B'"
     reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)

@@ -50,6 +50,7 @@ TRAILS = any_of(r"""
     i(?:['’]m| am) afraid; i think; i see; i realized?; oops; haha; lol; then; leider; sorry; désolée?; perdón
 """)
 TAKES_BACK = any_of(rf"""
+    (?:that|this|it)(?: is|['’]s| was) (?:for|from|about) (?:an|the) ?other (?:question|problem|one|exercise);
     (?:scratch|strike)(?: (?:that|this|it|the above|my (?:last |previous )?answer))?(?: out)?;
     never ?mind(?: (?:that|this|it)|,? i (?:don['’]t|do not) know)?;
     (?:i(?:['’]m| am| was) )?(?:only |just )?(?:kidding|joking);
