@@ -38,7 +38,8 @@ _ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULT
 # "Answer (A, B, C, or D): B", "Your answer [A/B/C/D]: B", "out of A, B and C": the letters to choose from.
 _HINT = re.compile(
     r"[(\[] ?[A-Z](?: ?(?:,|/|\||or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25} ?[)\]](?= ?[:：])"
-    r"|,? ?\b(?:out of|among) [A-Z](?: ?(?:,|or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25}(?=,)"
+    # No optional blank before it: a regex that begins with one is tried at every character.
+    r"|\b(?:out of|among) [A-Z](?: ?(?:,|or|and|through|to|[-–]) ?(?:or |and )?[A-Z]\b){1,25}(?=,)"
 )
 # Emphasis, code, dollar signs and brackets of formulas: **B**, `B`, $B$, \(B\), _B_. An underscore within a
 # word

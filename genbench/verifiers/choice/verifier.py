@@ -600,12 +600,13 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     start, end = group[0].start, group[-1].end
     before, after = sentences.before(start), sentences.after(end)
     lead = context.lead(before)
+    small = group[0].kind == "lower"
+    if small and lead not in ("stated", "mentioned"):
+        return
     letters = _letters_of(group)
     claim = read_claim(before, after, announced=lead == "stated", asked=sentences.is_question(end))
-    # "Option (b) is the required answer." A small letter by itself is a list's.
-    named = lead == "mentioned" and claim.role == "answer" and claim.plain
-    if group[0].kind == "lower" and lead != "stated" and not named:
-        return
+    if small and lead == "mentioned" and not (claim.role == "answer" and claim.plain):
+        return  # "Option (b) is the required answer" counts, "option b)" in a list does not
     if len(group) > 1 and claim.leading and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)

@@ -1165,14 +1165,12 @@ def _likewise(clause: _Clause) -> Claim | None:
 
 
 def _compares(clause: _Clause) -> Claim | None:
-    """Read "B rather than A", "Second choice: A". "No other option than B" is about B alone."""
+    """Read "B rather than A", "Second choice: A", "change my answer from A to B"."""
     if _NOTHING_BUT.search(clause.before):
         return _RIGHT
-    if _CHANGES.search(clause.before):
-        return _RIGHT
-    if _SECOND_CHOICE.search(clause.before) or _ALTERNATIVE_BEFORE.search(clause.before):
-        return _ALTERNATIVE
-    return None
+    if _ALTERNATIVE_BEFORE.search(clause.before):
+        return _RIGHT if _CHANGES.search(clause.before) else _ALTERNATIVE
+    return _ALTERNATIVE if _SECOND_CHOICE.search(clause.before) else None
 
 
 def _supposes(clause: _Clause) -> Claim | None:
