@@ -169,6 +169,10 @@ class Sentences:
         ended = mark > 0 and self._first_word < self._marks[mark - 1]
         return rest <= sentences or not ended
 
+    def ends_at(self, place: int) -> bool:
+        """Return whether no word follows a place."""
+        return _WORD.search(self._text, place) is None
+
     def retracted_after(self, place: int, spared: Collection[str] = ()) -> bool:
         """Return whether what follows `place` takes something back, other than by the text of an option."""
         if not self._full[place:].strip(" .)\n"):
@@ -247,6 +251,10 @@ _CONFIRMED = re.compile(
 # "In the end, B", "After all this: B".
 _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
 _HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
+# "= 18 m/s", "≈ 18 m/s → C". "A → B" relates two options.
+_RESULT = re.compile(r"(?:=|\\approx|→|->|⇒|=>)\s*[(\[]*\Z")
+_RELATES = re.compile(r"(?<![^\s(])[A-Z]\)?\s*(?:=|→|->|⇒|=>)\s*[(\[]*\Z")
+_NOTHING_MORE = re.compile(r"[\s\])}\"'”.!✓✅]*(?:\n|\Z)")
 # "First, B." begins a discussion of B.
 _ORDERS = re.compile(
     r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|when (?!all)|for (?:large|small|even|odd"
@@ -367,6 +375,12 @@ def is_lone(before: str, after: str) -> bool:
         not (re.search(r"\w", before) and rest_of(before))
         and re.match(r"[\s\])}\"'”]*(?:, then)?[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
     )
+
+
+def is_result(before: str, after: str) -> bool:
+    """Return whether an option ends a calculation or a chain: "v = 18 m/s.", "17.9 m/s → C"."""
+    result = _RESULT.search(before) is not None and _RELATES.search(before) is None
+    return result and _NOTHING_MORE.match(after) is not None
 
 
 def closes_clause(before: str) -> bool:

@@ -410,7 +410,10 @@ class OptionReader:
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
-        if "??" in after or ("?" in after and re.search(r"\w", before)) or self._takes_back(after):
+        asked = "??" in after or ("?" in after and re.search(r"\w", before))
+        # "(A) would be right had it been signed"
+        supposed = headed and read_claim("", after).role == "hypothetical"
+        if asked or supposed or self._takes_back(after):
             return ""
         whole = not context.rest_of(before) and (not context.rest_of(after) or headed)
         return _letters_of(groups[0]) if whole else ""
@@ -686,6 +689,8 @@ def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sen
     told = group[0].kind == "text" and re.match(r"\s+(?:is|was|are|were|has|had|have)\b", after)
     if context.lead(before) == "concluded" and (ends or (context.continues(after) and not told)):
         return True
+    if context.is_result(before, after) and sentences.is_near_end(start := group[-1].end, 1):
+        return sentences.ends_at(start)
     if len(group) > 1 and {mention.kind for mention in group} == {"letter", "text"}:
         return ends and len({mention.letter for mention in group}) == 1
     if group[0].kind != "letter" or not ends:

@@ -1458,4 +1458,5 @@ def turns_down(after: str) -> bool:
         return not re.match(r"[\W_]*(?:not|no|non)\s+(?:an? |other|one else)", after, re.IGNORECASE)
     clause = _Clause("", re.sub(r"^[\s)\].:：–—-]+", " ", after), announced=False)
     said = _prefers(clause) or _says(clause)
-    return said is not None and said.role in ("rejected", "alternative")
+    # "(A) would be right had it been signed" is about another case.
+    return said is not None and said.role in ("rejected", "alternative", "hypothetical")

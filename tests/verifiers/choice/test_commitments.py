@@ -5,6 +5,7 @@ They were written before the reader was changed, so that reading more does not b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,10 @@ def lines_of(name: str) -> list[str]:
     return [row for row in rows if not row.startswith("# ")]
 
 
-def read(line: str) -> str:
+def read(line: str, options: Sequence[str] = OPTIONS) -> str:
     """Return the letters read from a line, in which \\n is a line break and \\\\ a backslash."""
     text = "\\".join(part.replace("\\n", "\n") for part in line.split("\\\\"))
-    reference = {"letter": "A", "options": OPTIONS}
+    reference = {"letter": "A", "options": options}
     case = Case(SampleId("t", "p", 0), (Answer(text, "absent", "", False),), reference)
     return str(VERIFIER.verify(case).detail.get("letter", ""))
 
@@ -74,6 +75,26 @@ def test_endings_of_later_passes_are_read_likewise(name: str) -> None:
     assert not {line: letter for line, letter in clear.items() if letter not in ("", line[0])}
     assert sum(not letter for letter in clear.values()) <= 0.03 * len(clear)
     assert len(credited) <= (4 if name == "second_pass" else 2), credited
+
+
+def test_endings_about_other_questions_are_read_likewise() -> None:
+    """Lines about laws, calculations, cells and claims. Those with "@" have the options of what follows."""
+    options: Sequence[str] = ()
+    unread: list[str] = []
+    wrong: list[str] = []
+    clear = 0
+    for line in lines_of("other_questions"):
+        if line.startswith("@ "):
+            options = line[2:].split("|")
+            continue
+        letter = read(line[2:], options)
+        clear += line[0] != "-"
+        if line[0] == "-":
+            wrong += [line] if len(letter) == 1 else []
+        elif letter != line[0]:
+            (wrong if letter else unread).append(line)
+    assert not wrong
+    assert clear > 50 and len(unread) <= 3, unread
 
 
 def test_half_of_the_endings_commit_to_nothing() -> None:
