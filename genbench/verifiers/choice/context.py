@@ -47,6 +47,7 @@ _HINT = re.compile(
 _MARKUP = re.compile(
     r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
 )
+_EG = re.compile(r"\be\.\s?g\.")
 _SIGNS = re.compile("[×·⋅≤≥≠≈π√∞−⁄]")
 _SPACE = re.compile(r"\\[,;:! ]|\\quad(?![A-Za-z])|[ \t\u00a0]+")
 _PERCENT = re.compile(r"(?<=\d)\s*(?:\\%|percent\b|per cent\b|%)", re.IGNORECASE)
@@ -87,6 +88,8 @@ def blanked(text: str) -> str:
 
 def _normalised(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
+    if "e.g" in text:
+        text = _EG.sub("such as", text)  # its periods end no sentence
     before = ""
     while "\\" in text and before != text:
         before, text = text, _WRAPPED.sub(r"\1", text)

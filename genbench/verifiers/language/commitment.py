@@ -624,6 +624,8 @@ _IMPLIED = re.compile(
     r"[A-Z]\)? (?:would )?(?:impl(?:y|ies)|means?|entails?|requires?|presupposes?|leads? to"
     r"|follows from|excludes?) (?:that )?(?:option )?\(?$"
 )
+# "Answer: [your choice, e.g. B]"
+_EXAMPLE = re.compile(r"\b(?:for example|such as)[\s:(\"“']*$", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?:either|entweder|soit)\b[^.;,]*$", re.IGNORECASE)
 _OR_NAME = re.compile(r"\b(?:or|oder|ou|o|soit)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z])")
 # "如果按质量，选D；如果按光环，选E"
@@ -1124,7 +1126,8 @@ def _answered(before: str, after: str) -> Claim:
     """Return what a question and the word after it say: "Is it B? Yes." gives B, "Is it B? No." denies it."""
     question, _, rest = after.partition("?")
     said = verdict(rest)
-    if said == "right" and _WHICH_IS_IT.search(before) and _ENDS_QUESTION.fullmatch(question):
+    asks = _WHICH_IS_IT.search(before) or not re.search(r"\w", before)  # "Is it B? Yes.", "B? Yes."
+    if said == "right" and asks and _ENDS_QUESTION.fullmatch(question):
         return _RIGHT
     return _REJECTED if said == "wrong" else _HYPOTHETICAL
 
@@ -1184,7 +1187,7 @@ def _supposes(clause: _Clause) -> Claim | None:
     one_of_two = _LATER_BRANCH.match(clause.after) or (
         _EARLIER_BRANCH.search(clause.before) and condition_of("", clause.after)
     )
-    within = _WITHIN.search(clause.before) or _IMPLIED.search(clause.before)
+    within = _WITHIN.search(clause.before) or _IMPLIED.search(clause.before) or _EXAMPLE.search(clause.before)
     either = _EITHER.search(clause.before) and (
         _OR_NAME.search(_sentence_of(clause.after)) or _NAME.search(clause.before)
     )
