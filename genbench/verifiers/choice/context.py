@@ -198,11 +198,11 @@ def _heading(line: str) -> bool:
 
 Lead = Literal["stated", "concluded", "mentioned", ""]
 
-# Not within a word, a formula or an abbreviation: "BA", "x_A", "l'A", "non-A", "U.A".
-BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9][-–])(?<![A-Za-z]\.)"
+# Not within a word, a formula, an abbreviation or a range: "BA", "x_A", "l'A", "non-A", "U.A", "A–E".
+BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9]-)(?<![A-Z]–)(?<![A-Za-z]\.)"
 # Nor before one: "A1", "A-level", "A = 5", "A.B.". Turkish "B'dir" ("is B") names an option.
 AFTER_LETTER = (
-    r"(?![A-Za-z0-9À-ɏ_^\\]|[-–][A-Za-z0-9]|\s?[=<>+^](?!>)|#(?!#)"
+    r"(?![A-Za-z0-9À-ɏ_^\\]|-[A-Za-z0-9]|–[A-Z](?![A-Za-z])|\s?[=<>+^](?!>)|#(?!#)"
     r"|\.[A-Z]\.|['’](?!d[iıuü]|t[iıuü]r|[\s.,)\]}]|$))"
 )
 # A small letter counts only with a mark after it, "b)", "b.", and not in "e.g.".
@@ -255,9 +255,11 @@ _CONFIRMED = re.compile(
 _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
 _HEAD = re.compile(r"^[ \t*•>-]*(?:\(([A-Z])\)|([A-Z])[).:])(?=\s)", re.MULTILINE)
 # "= 18 m/s", "≈ 18 m/s → C". "A → B" relates two options.
-_RESULT = re.compile(r"(?:=|\\approx|→|->|⇒|=>)\s*[(\[]*\Z")
+_ARROW = re.compile(r"(?:→|->|⇒|=>)\s*[(\[]*\Z")
+_EQUALS = re.compile(r"(?:=|\\approx)\s*\Z")
 _RELATES = re.compile(r"(?<![^\s(])[A-Z]\)?\s*(?:=|→|->|⇒|=>)\s*[(\[]*\Z")
 _NOTHING_MORE = re.compile(r"[\s\])}\"'”.!✓✅]*(?:\n|\Z)")
+_TELLS = re.compile(r"\b(?:says?|states?|claims?|means?|impl(?:y|ies)) that\s*\Z", re.IGNORECASE)
 # "First, B." begins a discussion of B.
 _ORDERS = re.compile(
     r"\W*(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|when (?!all)|for (?:large|small|even|odd"
@@ -380,10 +382,20 @@ def is_lone(before: str, after: str) -> bool:
     )
 
 
-def is_result(before: str, after: str) -> bool:
-    """Return whether an option ends a calculation or a chain: "v = 18 m/s.", "17.9 m/s → C"."""
-    result = _RESULT.search(before) is not None and _RELATES.search(before) is None
-    return result and _NOTHING_MORE.match(after) is not None
+def is_result(before: str, after: str, *, text: bool) -> bool:
+    """Return whether an option ends a calculation or a chain: "v = 18 m/s.", "17.9 m/s → C".
+
+    Args:
+        text: whether the option is given by its text. A letter after "=" is a quantity: "m c^2 = E".
+    """
+    leads = _ARROW.search(before) or (text and _EQUALS.search(before))
+    result = leads and _RELATES.search(before) is None
+    return bool(result) and _NOTHING_MORE.match(after) is not None
+
+
+def tells(before: str) -> bool:
+    """Return whether the words before an option say what something states: "Option C says that"."""
+    return _TELLS.search(before) is not None
 
 
 def closes_clause(before: str) -> bool:

@@ -567,16 +567,11 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
 
 
-# "Compared with A, B is the better answer."
-_COMPARED = re.compile(
-    r"\b(?:compared (?:with|to)|unlike|in contrast to|as opposed to)[\s(]*(?:option )?[\s(]*$", re.IGNORECASE
-)
-
-
 def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
     """Return whether a letter begins a clause: "Between A and B, B is better", "A fails; B is left"."""
     again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
-    compared = "," in gap and _COMPARED.search(text[max(0, group[0].start - 30) : group[0].start]) is not None
+    # "Compared with A, B is the better answer."
+    compared = "," in gap and commitment.is_compared_with(text[max(0, group[0].start - 30) : group[0].start])
     new = mention.kind == "letter" and ((again and "," in gap) or ";" in gap or compared)
     return new and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
 
@@ -685,12 +680,12 @@ def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:
 def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sentences) -> bool:
     """Return whether a sentence comes to an option without saying that it is the answer."""
     ends = context.ENDS.match(after) is not None
-    # "Option C says that Mars is cold": an option's text may be the subject of what is told.
-    told = group[0].kind == "text" and re.match(r"\s+(?:is|was|are|were|has|had|have)\b", after)
+    # "Option C says that Mars is cold": an option's text is the subject of what is told.
+    told = group[0].kind == "text" and context.tells(before)
     if context.lead(before) == "concluded" and (ends or (context.continues(after) and not told)):
         return True
-    if context.is_result(before, after) and sentences.is_near_end(start := group[-1].end, 1):
-        return sentences.ends_at(start)
+    if context.is_result(before, after, text=group[-1].kind == "text") and sentences.ends_at(group[-1].end):
+        return True
     if len(group) > 1 and {mention.kind for mention in group} == {"letter", "text"}:
         return ends and len({mention.letter for mention in group}) == 1
     if group[0].kind != "letter" or not ends:

@@ -64,7 +64,7 @@ CHOOSING = read_table(r"""
         went with;
         go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vot(?:e|ing)(?: for)?;
         leaning towards?;
-        mark(?:ing)?; bubble in; fill in; (?:i['’]ll |i |i['’]d |we )take;
+        mark(?:ing)?; bubble in; fill in;
         point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
         supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?;
         answer(?:ed|ing)? with; stick(?:ing)? with; agrees? with; stay(?:ing)? with; lands? on;
@@ -221,7 +221,15 @@ COPULAS = read_table(r"""
 """)
 """Forms of "to be" after a noun for "answer"."""
 
-CONFIRMING = read_table(r"""
+QUALITIES = (
+    r"(?:accurate|appropriate|apt|likely|plausible|probable|correct|precise|complete|suitable|reasonable|fitting"
+    r"|specific|consistent|convincing|relevant|general|compelling|sensible|direct|comprehensive|promising|logical"
+    r"|credible|supported|defensible|natural|good|right|true|valid|attractive|persuasive|justified|helpful|well"
+    r"|clearly)"
+)
+"""What an answer is praised for: "B is more plausible". "B is more massive" says nothing of the answer."""
+
+CONFIRMING = read_table(rf"""
     en: follows(?=[.!,]|$); passes(?=[.!,]|$); to be (?:the )?(?:correct|right|best|answer|most);
 
         (?:passes|meets|fulfils|fulfills|survives|ticks) (?:all|every|both|each|them all); gets my vote;
@@ -231,10 +239,7 @@ CONFIRMING = read_table(r"""
         is all that(?: is|['’]s) left; holds; stands(?! for| in); yes; prevails; survives; is the way to go;
         is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
         is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;
-        (?:is|seems|looks|sounds)(?: to be)? (?:best\b
-          |(?:most|more|very|quite) (?:\w+ly )?(?:accurate|appropriate
-          |apt|likely|plausible|probable|correct|precise|complete|suitable|reasonable|fitting|consistent|convincing
-          |relevant|compelling|sensible|logical|credible|natural|good|right|true|valid|persuasive|well\b|clearly));
+        (?:is|seems|looks|sounds)(?: to be)? (?:best\b|(?:most|more|very|quite) (?:\w+ly )?(?:{QUALITIES}));
         (?:is|seems|looks|sounds)(?: the| a)? (?:likely|probable|plausible|accurate|logical|fitting);
         is (?:appropriate|reasonable|suitable|sensible);
         the (?:right|correct|best) (?:choice|answer|option);

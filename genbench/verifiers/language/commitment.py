@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from genbench.verifiers.language.announcements import OPTIONS
+from genbench.verifiers.language.announcements import OPTIONS, QUALITIES
 from genbench.verifiers.language.word_lists import any_of, bounded, compiled, read_list, read_table, words
 
 Role = Literal["answer", "rejected", "alternative", "hypothetical", "mention"]
@@ -357,6 +357,11 @@ def denies_next(before: str) -> bool:
     return _DENIES_NEXT.search(without_certainty(before)) is not None
 
 
+def is_compared_with(before: str) -> bool:
+    """Return whether the words before an option compare another one with it: "than B", "compared with B"."""
+    return _ALTERNATIVE_BEFORE.search(before) is not None
+
+
 def denied_after(after: str, *, announced: bool = False) -> bool:
     """Return whether the words after an option call it wrong. "B, not A" does not.
 
@@ -535,10 +540,7 @@ _BETTER = re.compile(
     rf"|clearly|still)\s+)*"
     # "A is closer to the sun" and "A is more massive" compare something else.
     r"(?:better|closer(?!\s+to\s+(?!(?:the\s+)?(?:truth|answer|mark|correct|right|actual|what|how|our)))"
-    r"|more\s+(?:\w+ly\s+)?(?:accurate|appropriate|likely|plausible|probable|correct|precise|complete"
-    r"|suitable|reasonable|fitting|specific|consistent|convincing|relevant|general|apt|compelling|sensible"
-    r"|direct|comprehensive|promising|logical|credible|supported|defensible|natural|true|valid|attractive"
-    r"|persuasive|justified|helpful|of\s+an?)"
+    rf"|more\s+(?:\w+ly\s+)?(?:{QUALITIES}|of\s+an?)"
     r"|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
     r"|over\s+(?:option\s+)?\(?(?-i:[A-Z]))\b"
     r"|[^.;!?\n]{0,12}(?:passt besser|ist besser|est préférable|es preferible"
@@ -625,7 +627,7 @@ _IMPLIED = re.compile(
     r"|follows from|excludes?) (?:that )?(?:option )?\(?$"
 )
 # "Answer: [your choice, e.g. B]"
-_EXAMPLE = re.compile(r"\b(?:for example|such as)[\s:(\"“']*$", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b(?:for example|such as)[\s,:(\"“']*$", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?:either|entweder|soit)\b[^.;,]*$", re.IGNORECASE)
 _OR_NAME = re.compile(r"\b(?:or|oder|ou|o|soit)\s+(?:option\s+)?\(?[A-Z](?![A-Za-z])")
 # "如果按质量，选D；如果按光环，选E"
@@ -676,7 +678,7 @@ _SUPPOSED = re.compile(
 _REAL_IF = re.compile(
     r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:pressed|forced|asked|anything|i|we|you"
     r"|one)\b(?! (?:were|are right|thought"
-    r"|think))[^,;]{0,120}[,;]"
+    r"|think(?! (?:about|it|this))))[^,;]{0,120}[,;]"
     r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as(?! long as)|since|because|although|though"
     r"|while|whereas"
     r"|even though|given|considering|after|when)\b",
@@ -803,8 +805,9 @@ _HEARSAY = (
 _REPORTED = re.compile(
     rf"\bthe (?:claim|idea|notion|suggestion|view|belief) that (?!is|are|does|was|do|can|has)"
     rf"|\bplease explain\b"
-    rf"|\byou (?:said|say|suggest(?:ed)?|claim(?:ed)?|think|thought|chose|picked|answered)\b"
-    rf"|\bi(?:['’]d| would) have (?:said|chosen|picked|answered|gone (?:with|for)|taken|guessed)\b"
+    # "You said B". In "if you think about it, B" and "I'd have said A, it is B" a comma ends the report.
+    rf"|\byou (?:said|say|suggest(?:ed)?|claim(?:ed)?|think|thought|chose|picked|answered)\b[^,;]*$"
+    rf"|\bi(?:['’]d| would) have (?:said|chosen|picked|answered|gone (?:with|for)|taken|guessed)\b[^,;]*$"
     rf"|\baccording to (?:my|an?|one|another|some|many|most|certain|other|your|his|her) \w+"
     rf"|\b(?:those|anyone|anybody|everyone|whoever|people|students?|readers?|{_AGENT}s?) who"
     rf" [^,.;]{{3,80}}$"
@@ -1013,16 +1016,16 @@ _CONCEDES = re.compile(
 )
 _QUOTED_AFTER = re.compile(r"[.)\s]*[\"”'’»]\s+(?:is|was) what (?:he|she|they|my|the)\b", re.IGNORECASE)
 _AGREES = re.compile(r"[\s)\]\"”,]*(?:and|which)\s+(?:i|we)\s+(?:\w+ly\s+)?(?:agree|concur)\b", re.IGNORECASE)
-# "Let me change my answer from A to B"
+# "Let me change my answer from A to B". What moves or changes from A to B by itself is no answer.
 _CHANGES = re.compile(
-    r"\b(?:chang|switch|revis|updat|correct|amend|mov)(?:e|es|ed|ing)?\b[^.;!?\n]{0,40}?\bfrom[\s(]*"
-    r"(?:option )?\(?(?-i:[A-Z])\)? to[\s(]*(?:option )?[\s(]*$",
+    r"\b(?:chang|switch|revis|updat|correct|amend|mov)\w* (?:my|the|our)(?: \w+)? (?:answer|choice|response"
+    r"|pick|selection|guess) from[\s(]*(?:option )?\(?(?-i:[A-Z])\)? to[\s(]*(?:option )?[\s(]*$",
     re.IGNORECASE,
 )
 # "The answer was B, or so I thought."
 _SO_I_THOUGHT = re.compile(
-    r"[^.;!?\n]{0,60}\bso not (?:that|this|it)(?: one)?\s*(?:[.!]|$)"
-    r"|[^.;!?\n]{0,60}, (?:wrongly|mistakenly|erroneously|incorrectly)\s*(?:[.!]|$)"
+    r"[^.;!?,\n]{0,60},? so not (?:that|this|it)(?: one)?\s*(?:[.!]|$)"
+    r"|[^.;!?,\n]{0,60}, (?:wrongly|mistakenly|erroneously|incorrectly)\s*(?:[.!]|$)"
     r"|[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought"
     r"|but i (?:disagree|do(?:n['’]t| not) (?:agree|think so)|doubt it))\b",
     re.IGNORECASE,
@@ -1226,11 +1229,11 @@ def _depends(before: str, after: str) -> bool:
 def _reports(clause: _Clause) -> Claim | None:
     """Read "My friend says it is B". "As the textbook says, it is B" agrees with it."""
     main = _after_concession(_main_part(clause.before))
-    if _AGREES.match(clause.after):
-        return _RIGHT  # "The key says B and I agree"
     if _QUOTED.search(clause.before) or _QUOTED_AFTER.match(clause.after):
         return _HYPOTHETICAL  # "He said: 'The answer is B'"
-    reported = _REPORTED.search(main) and not re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE)
+    # "As the key says, B", "The key says B and I agree"
+    agrees = re.match(r"\W*(?:as|like)\b", main, re.IGNORECASE) or _AGREES.match(clause.after)
+    reported = _REPORTED.search(main) and not agrees
     return _HYPOTHETICAL if reported else None
 
 

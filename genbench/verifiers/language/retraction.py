@@ -52,7 +52,7 @@ TRAILS = any_of(r"""
 TAKES_BACK = any_of(rf"""
     i (?:really |honestly |simply )?(?:can['’]t|cannot|can not|won['’]t|am unable to)
       (?: commit| decide| choose| tell)
-      (?: to| on)?(?: (?:any )?(?:one|any|either|which|an answer|between (?:them|the two)|for sure))*;
+      (?: to| on)?(?: (?:any )?(?:one|any|either|which|an answer|between (?:them|the two)))*;
     (?:that|this|it)(?: is|['’]s| was) (?:for|from|about) (?:an|the) ?other (?:question|problem|one|exercise);
     (?:scratch|strike)(?: (?:that|this|it|the above|my (?:last |previous )?answer))?(?: out)?;
     never ?mind(?: (?:that|this|it)|,? i (?:don['’]t|do not) know)?;

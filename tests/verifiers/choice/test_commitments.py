@@ -74,7 +74,8 @@ def test_endings_of_later_passes_are_read_likewise(name: str) -> None:
     clear = {line: letter for line, letter in found.items() if line[0] != "-"}
     credited = [line for line, letter in found.items() if line[0] == "-" and len(letter) == 1]
     assert not {line: letter for line, letter in clear.items() if letter not in ("", line[0])}
-    assert sum(not letter for letter in clear.values()) <= 0.03 * len(clear)
+    unread = [line for line, letter in clear.items() if not letter]
+    assert len(unread) <= (0.02 if name == "fourth_pass" else 0.03) * len(clear), unread
     assert len(credited) <= (4 if name == "second_pass" else 2), credited
 
 
