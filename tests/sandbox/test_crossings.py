@@ -119,7 +119,8 @@ REASONS: dict[str, tuple[str, ...]] = {
 WITHOUT = {call: reason for reason, calls in REASONS.items() for call in calls}
 
 PROGRAM = r'''
-import ctypes, fcntl, itertools, json, mmap, os, resource, signal, socket, struct, sys, threading, time, zlib
+import ctypes, errno, fcntl, itertools, json, mmap, os, resource
+import signal, socket, struct, sys, threading, time, zlib
 frame = sys._getframe()
 while "job" not in frame.f_locals: frame = frame.f_back
 page = frame.f_locals["job"].board._page
@@ -152,11 +153,12 @@ for number in range(1, 65):
 woken = [0]
 watched = mapped(SHARED[0])
 def sleep_on_a_file():
-    word, wait = ctypes.c_uint32.from_address(watched).value, (ctypes.c_long * 2)(0, 20_000_000)
+    """Wait nearly always: who wakes it while it does not wait is not seen."""
+    word, wait = ctypes.c_uint32.from_address(watched).value, (ctypes.c_long * 2)(1, 0)
     while True:
-        r, _ = raw(NUMBERS["futex"], watched, 0, word, ctypes.addressof(wait), 0, 0)
+        r, error = raw(NUMBERS["futex"], watched, 0, word, ctypes.addressof(wait), 0, 0)
         if r == 0: woken[0] += 1
-        else: time.sleep(0.002)
+        elif error not in (errno.EINTR, errno.ETIMEDOUT): time.sleep(0.002)
 
 def said(call, *given):
     try: return call(*given)
