@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from genbench.engines.http.chat import ChatServer
 from genbench.errors import EngineError, GenbenchError
 from genbench.judges.calibration import ask_canary, pin_path
 from genbench.judges.judge import Judge
@@ -34,6 +33,8 @@ def build_engine(spec: JudgeSpec, over: JudgeConfig, base: Path, work: Path) -> 
     if isinstance(engine, JudgeModel):
         place = base if over.model is not None else spec.path.parent
         return LocalJudge(engine, spec.file.decoding, place, work)
+    from genbench.engines.http.chat import ChatServer  # noqa: PLC0415  httpx takes 0.2 s
+
     return ChatServer(engine, spec.file.decoding)
 
 
@@ -69,6 +70,8 @@ class JudgeEngines:
         Raises:
             ConfigError: a server refuses the key, or does not serve the model.
         """
+        from genbench.engines.http.chat import ChatServer  # noqa: PLC0415  httpx takes 0.2 s
+
         lines: list[str] = []
         for engine in self._built.values():
             if not isinstance(engine, ChatServer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -35,7 +35,9 @@ from genbench.stats.resample import derive_seed
 from genbench.stats.strata import StratumDifference, compare_strata
 from genbench.store.stored_run import Split, StoredRun, StoredTask
 from genbench.types import Completion, Status
-from genbench.verifiers.text.short_answer import ContentReader, Wanted
+
+if TYPE_CHECKING:
+    from genbench.verifiers.text.short_answer import Wanted
 
 
 class CausesRecord(JsonRecord):
@@ -389,6 +391,9 @@ def _other_form(stored: StoredTask, split: Split, base: SideTask, tuned: SideTas
     answers = _answers(stored, split, lost[:: max(1, len(lost) // _READ)][:_READ])
     if len(answers) < _SOME:
         return None
+    # Its word lists take 0.5 s to compile, and most comparisons need none.
+    from genbench.verifiers.text.short_answer import ContentReader  # noqa: PLC0415
+
     reader = ContentReader(text for answer in answers for text in answer.wanted.texts)
     same = [item for item in answers if reader.gives(item.text, item.wanted, item.asked)]
     chance = [
@@ -435,6 +440,8 @@ class _LostAnswer:
 
 def _answers(stored: StoredTask, split: Split, lost: Sequence[tuple[str, int]]) -> list[_LostAnswer]:
     """Return the last answers of the lost samples whose reference is a text, a number or an option."""
+    from genbench.verifiers.text.short_answer import Wanted  # noqa: PLC0415
+
     wanted, found = set(lost), dict[tuple[str, int], Completion]()
     for item in stored.all_completions():
         key = (item.sample.problem_id, item.sample.sample_index)

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.engines.http.chat import ChatServer
 from genbench.errors import ConfigError, InputError
 from genbench.judges.local import LocalJudge
 from genbench.protocols import JudgeEngine
@@ -84,6 +83,8 @@ def _engine(user: SimulatedUser, base: Path, work: Path, where: str) -> JudgeEng
         if user.model is not None:
             return LocalJudge(user.model, decoding, base, work, key="options.user.model")
         assert user.server is not None
+        from genbench.engines.http.chat import ChatServer  # noqa: PLC0415  httpx takes 0.2 s
+
         return ChatServer(user.server, decoding, what="user server", key="options.user.server")
     except InputError as error:
         raise type(error)(f"{where}: {error}") from error

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from genbench.errors import InputError
@@ -83,6 +82,8 @@ class _Path:
 
         def excess(height: float) -> float:
             return float((self._mass * ndtr((self._places - height) / step)).sum()) - error
+
+        from scipy.optimize import brentq  # noqa: PLC0415  it takes 0.2 s, and only adaptive runs need it
 
         deviation = math.sqrt(time)
         height = float(brentq(excess, -_FAR * deviation, 2 * _FAR * deviation, xtol=1e-12))
