@@ -1,9 +1,9 @@
 """Processes of `genbench` that are forked from one which has imported everything.
 
-Such a process is the real one: with a process id, arguments, a folder, an environment and files of its own, and it ends as
-an interpreter ends. Only what it imports was imported before. That takes 2 s of CPU for a command, and 20 s for one with
-an engine, whose process imports vLLM once more. Tests that look at how a process begins, or at what it imports, start
-`[sys.executable, "-m", "genbench", …]`.
+Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own, and it
+ends as an interpreter ends. Only what it imports was imported before. That takes 2 s of CPU for a command,
+and 20 s for one with an engine, whose process imports vLLM once more. Tests that look at how a process
+begins start `COMMAND`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ class Popen(subprocess.Popen[Any]):
         stdin, _, _, stdout, _, stderr = pipes
         request = {
             "arguments": [os.fspath(item) for item in args],
-            "folder": os.fspath(cwd or os.getcwd()),
+            "folder": os.fspath(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
             "session": bool(new_session),
         }
@@ -128,7 +129,7 @@ class Popen(subprocess.Popen[Any]):
             self.pid = self._parent.fork(request, files)
             self._child_created = True
         finally:
-            self._close_pipe_fds(*pipes)
+            self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # its stub has the public part only
 
     def _internal_poll(self, *_: Any, **__: Any) -> int | None:
         if self.returncode is None:
@@ -173,7 +174,7 @@ def serve(number: int, *, engine: bool) -> None:
 
     channel = socket.socket(fileno=number)
     if engine:
-        # vLLM names its processes. The place of the name is found only while the environment is as it was at the start.
+        # vLLM names its processes. The place of the name is found while the environment is that of the start.
         importlib.import_module("setproctitle").getproctitle()
         environment.prepare()
     for name in (*_MODULES, *(_ENGINE if engine else ())):
@@ -182,12 +183,12 @@ def serve(number: int, *, engine: bool) -> None:
     gc.freeze()
     running: dict[int, int] = {}
     while True:
-        ready, _, _ = select.select([channel, *running], [], [])
-        for handle in set(ready) & set(running):
+        ready = set(select.select([channel.fileno(), *running], [], [])[0])
+        for handle in ready & set(running):
             pid = running.pop(handle)
             os.close(handle)
             channel.send(json.dumps({"ended": pid, "status": os.waitpid(pid, 0)[1]}).encode())
-        if channel in ready:
+        if channel.fileno() in ready:
             message, files, _, _ = socket.recv_fds(channel, _LONGEST, 3)
             if not message:
                 return
@@ -231,12 +232,22 @@ def _take_surroundings(folder: str, environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     os.chdir(folder)
     sys.path[0] = folder
+    _look_for_sitecustomize()
+
+
+def _look_for_sitecustomize() -> None:
+    """Do what Python does at its start with the variable PYTHONPATH."""
+    places = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    sys.path[1:1] = [place for place in places if place not in sys.path]
+    sys.modules.pop("sitecustomize", None)
+    with suppress(ImportError):
+        importlib.import_module("sitecustomize")
 
 
 def _spare_children() -> None:
     """Let the first processes that multiprocessing spawns be children that were forked now.
 
-    vLLM spawns its engine's process. A spawned process imports all of vLLM again. A child that is forked before this
+    vLLM spawns its engine's process, which imports all of vLLM again. A child that is forked before this
     process has threads, or any file but its own three, is as good, and has imported it.
     """
     spares: list[tuple[int, socket.socket]] = []
@@ -254,18 +265,23 @@ def _spare_children() -> None:
         spares.append((pid, ours))
     spawn = multiprocessing.util.spawnv_passfds
 
-    def take_a_spare(path: bytes, arguments: Sequence[str], files: Sequence[int]) -> int:
+    def take_a_spare(path: bytes, arguments: Sequence[Any], files: Sequence[int]) -> int:
         code = next((item for item in map(os.fsdecode, arguments) if "spawn_main(" in item), "")
         if not spares or not code:
-            return int(spawn(path, arguments, files))
+            return spawn(path, arguments, files)
         pid, channel = spares.pop(0)
         numbers = [0, 1, 2, *sorted(set(files))]
-        record = {"code": code, "numbers": numbers, "folder": os.getcwd(), "environment": dict(os.environ)}
+        record = {
+            "code": code,
+            "numbers": numbers,
+            "folder": str(Path.cwd()),
+            "environment": dict(os.environ),
+        }
         with channel:
             socket.send_fds(channel, [json.dumps(record).encode()], numbers)
         return pid
 
-    multiprocessing.util.spawnv_passfds = take_a_spare
+    setattr(multiprocessing.util, spawn.__name__, take_a_spare)
 
 
 def _wait_to_be_spawned(channel: socket.socket) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 from .conftest import command, ready_suite
 
 N = 60
@@ -42,7 +44,7 @@ def finished(finished_run: Path, tmp_path: Path) -> Path:
 
 
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), cwd=place, capture_output=True, text=True, check=False)
+    return warm.run(arguments, cwd=place, text=True)
 
 
 def on_a_disk_of(place: Path, size: str, script: str) -> subprocess.CompletedProcess[str]:
@@ -160,7 +162,7 @@ def test_durations_are_never_taken_from_the_wall_clock() -> None:
 
 @pytest.mark.slow
 def test_of_two_processes_on_one_folder_the_second_is_told_who_writes(place: Path) -> None:
-    first = subprocess.Popen(command(*RUN), cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = warm.Popen(RUN, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     owner = place / "out" / "runs" / "m" / "owner.json"
     while not owner.exists() or not owner.stat().st_size:
         assert first.poll() is None

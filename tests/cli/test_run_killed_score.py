@@ -11,7 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import command, ready_suite
+from tests import warm
+
+from .conftest import ready_suite
 
 PROBLEMS = 1500
 
@@ -20,12 +22,8 @@ PROBLEMS = 1500
 def run(tmp_path: Path) -> Path:
     """Return a finished run whose verdicts say that another verifier made them."""
     ready_suite(tmp_path, "math", PROBLEMS, lambda i, j: f"it is \\boxed{{{i + j}}}")
-    subprocess.run(
-        command("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out"),
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
+    words = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out")
+    warm.run(words, cwd=tmp_path).check_returncode()
     verdicts = tmp_path / "out/m/mine/verdicts.jsonl"
     records = [json.loads(line) | {"verifier": "another"} for line in verdicts.read_text().splitlines()]
     verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -41,9 +39,7 @@ def verifiers(run: Path) -> set[str]:
 def kill_in_the_middle(run: Path) -> int:
     """Kill `genbench score` after it made some verdicts again. Return how many."""
     new = run / "mine" / "verdicts.new.jsonl"
-    process = subprocess.Popen(
-        command("score", str(run)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = warm.Popen(("score", str(run)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 120
     while not (new.exists() and new.stat().st_size > 0):
         assert process.poll() is None
@@ -63,7 +59,8 @@ def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(run: Pat
     made = kill_in_the_middle(run)
     assert 0 < made < 2 * PROBLEMS
     assert (run / "mine" / "verdicts.jsonl").read_bytes() == before
-    done = subprocess.run(command("score", str(run), "--json"), capture_output=True, text=True, check=True)
+    done = warm.run(("score", str(run), "--json"), text=True)
+    done.check_returncode()
     assert "another" not in verifiers(run)
     assert not (run / "mine" / "verdicts.new.jsonl").exists()
     assert json.loads(done.stdout)["models"]["m"]["tasks"]["mine"]["status_counts"] == {
@@ -74,8 +71,8 @@ def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(run: Pat
 
 @pytest.mark.slow
 def test_what_a_killed_verification_made_is_not_taken_where_the_old_verdicts_hold_again(run: Path) -> None:
-    subprocess.run(command("score", str(run)), capture_output=True, check=True)
+    warm.run(("score", str(run))).check_returncode()
     (run / "mine" / "verdicts.new.jsonl").write_text('{"half":')
-    subprocess.run(command("score", str(run)), capture_output=True, check=True)
+    warm.run(("score", str(run))).check_returncode()
     assert not (run / "mine" / "verdicts.new.jsonl").exists()
     assert "another" not in verifiers(run)

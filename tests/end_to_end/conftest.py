@@ -1,11 +1,12 @@
 """Real runs of a real vLLM engine on the shipped tiny checkpoints, as processes of their own.
 
-Importing vLLM takes 20 s of the 30 s of CPU of such a run. So most are forked from a process that has imported it. Their
-texts are compared with those of `reference`, which is started as a user starts it.
+Importing vLLM takes 20 s of the 30 s of CPU of such a run. So most are forked from a process that has
+imported it. Their texts are compared with those of `reference`, which is started as a user starts it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -69,7 +70,7 @@ class Place:
     def start(
         self, *arguments: str, environment: Mapping[str, str] = MappingProxyType({})
     ) -> subprocess.Popen[str]:
-        """Start a run. One with variables of its own, which may be for the loader of programs, is not forked."""
+        """Start a run. One with variables of its own, which may be for the dynamic linker, is not forked."""
         options: dict[str, Any] = {
             "cwd": self.path,
             "stdout": subprocess.PIPE,
@@ -103,13 +104,19 @@ class Place:
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """An undisturbed run in `whole/`, made once."""
-    place = Place(tmp_path_factory.mktemp("reference"))
-    (place.path / "suite.yaml").write_text(SUITE)
-    command = place.command("run", "suite.yaml", "--json", "--run-dir", "whole")
-    done = subprocess.run(command, cwd=place.path, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr
-    (place.path / "report.json").write_text(done.stdout)
+    """An undisturbed run in `whole/`, made once for all workers of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    place = Place((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reference")
+    place.path.mkdir(exist_ok=True)
+    report = place.path / "report.json"
+    with (place.path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not report.exists():
+            (place.path / "suite.yaml").write_text(SUITE)
+            command = place.command("run", "suite.yaml", "--json", "--run-dir", "whole")
+            done = subprocess.run(command, cwd=place.path, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            report.write_text(done.stdout)
     yield place
     place.end_all()
 

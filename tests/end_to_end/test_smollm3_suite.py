@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from genbench.analysis.results.record import require_results
 from genbench.store.folder import RunFolder
 from genbench.tasks.python.bfcl import CATEGORIES, LIVE, NON_LIVE
 from genbench.tools.bfcl.world import DOCUMENTS
+from tests import warm
 
 LANGUAGES = ("de", "fr", "it", "pt", "es")
 LCB = "livecodebench/code_generation_lite"
@@ -97,22 +96,14 @@ def test_the_whole_suite_runs_in_one_engine_and_its_report_folds_the_languages(
 ) -> None:
     mirror(tmp_path / "mirror", shared / "data" / "hub")
     command = [
-        *(
-            sys.executable,
-            "-m",
-            "genbench",
-            "run",
-            "smollm3",
-            "--model",
-            "base=shipped:checkpoints/tiny-tuned",
-        ),
+        *("run", "smollm3", "--model", "base=shipped:checkpoints/tiny-tuned"),
         *("--data-dir", str(tmp_path / "mirror"), "--limit", "1", "--run-dir", str(tmp_path / "run")),
         *("--set", "decoding.max_tokens=24", "--set", "engine.max_model_len=null"),
         *("--set", "engine.max_num_seqs=64"),
         # RULER's prompts at a length that the tiny model has.
         *("--set", "tasks.ruler_32k.options.length=4000", "--set", "tasks.ruler_32k.options.rows=1"),
     ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = warm.run(command, engine=True, cwd=tmp_path, text=True)
     assert done.returncode in (0, 1), done.stderr
     results = require_results(RunFolder(tmp_path / "run" / "base"))
     assert len(results.tasks) == 15

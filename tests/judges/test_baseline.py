@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from genbench.analysis.rank import rank
 from genbench.errors import ConfigError, NotComparableError
 from genbench.reports.terminal.run import run_table
 from genbench.reports.write import report_text
+from tests import warm
 
 from .conftest import COMMIT, Case, Server
 
@@ -187,13 +187,7 @@ def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
 
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "genbench", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return warm.run(arguments, cwd=folder, text=True)
 
 
 @pytest.mark.slow

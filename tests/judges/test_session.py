@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from genbench import pipeline
 from genbench.errors import ConfigError, EngineError
 from genbench.runs.execution.preflight import check_suite
+from tests import warm
 
 from .conftest import COMMIT, Case, Server
 
@@ -262,9 +262,8 @@ def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Serv
         return "EQUAL"
 
     server.grade = slowly
-    command = [sys.executable, "-m", "genbench", "run", "suite.yaml", "--run-dir", "runs"]
-    command += ["--responses", "answers.jsonl"]
-    process = subprocess.Popen(command, cwd=judged.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ("run", "suite.yaml", "--run-dir", "runs", "--responses", "answers.jsonl")
+    process = warm.Popen(words, cwd=judged.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept = judged.path / "runs" / "m" / "free" / "judgments.jsonl"
     end = time.monotonic() + 60
     while time.monotonic() < end and not (kept.exists() and kept.read_bytes().count(b"\n") >= 6):

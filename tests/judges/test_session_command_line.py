@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from genbench.suite.shipped import folder
+from tests import warm
 
 from .conftest import Case, Server
 
@@ -23,13 +23,8 @@ KINDS = ("429", "500", "503", "stall", "broken", "half", "cut", "other")
 
 def command(judged: Case, *arguments: str, key: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "GRADER_KEY"}
-    return subprocess.run(
-        [sys.executable, "-m", "genbench", *arguments],
-        cwd=judged.path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment | ({"GRADER_KEY": key} if key else {}),
+    return warm.run(
+        arguments, cwd=judged.path, text=True, env=environment | ({"GRADER_KEY": key} if key else {})
     )
 
 
@@ -124,12 +119,7 @@ def test_a_faulty_server_loses_nothing_and_the_killed_run_asks_nothing_twice(
     """Half of the requests fail, each kind of fault by turns; the run is killed in the middle of them."""
     judged.write(n=16, k=2, more=", concurrency: 4")
     server.faults = {number: KINDS[number // 2 % len(KINDS)] for number in range(0, 200, 2)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "genbench", *RUN],
-        cwd=judged.path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = warm.Popen(RUN, cwd=judged.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept = judged.path / "runs" / "m" / "free" / "judgments.jsonl"
     end = time.monotonic() + 120
     while time.monotonic() < end and not (kept.exists() and kept.read_bytes().count(b"\n") >= 8):

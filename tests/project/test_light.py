@@ -17,6 +17,7 @@ import pytest
 import typer.main
 
 from genbench.cli.app import app
+from tests import warm
 from tests.installed import ROOT, Environment, closure, normal, requirements
 from tests.ledger.synthetic import flat
 from tests.ledger.synthetic import make_run as make_night
@@ -239,10 +240,7 @@ def test_commands_that_draw_nothing_never_import_torch(place: Path, telling: dic
     for given, code in WALK:
         arguments = [each.replace("HERE", str(place)) for each in given.split()]
         arguments = [names.get(each, each) for each in arguments]
-        command = [sys.executable, "-m", "genbench", *arguments]
-        done = subprocess.run(
-            command, cwd=place, env=telling, input="", capture_output=True, text=True, check=False
-        )
+        done = warm.run(arguments, cwd=place, env=telling, input="", text=True)
         if done.returncode != code or "Traceback" in done.stderr:
             wrong.append(f"{given}: {done.returncode}, wanted {code}: {done.stderr[-300:]}")
     assert wrong == [], "\n".join(wrong)

@@ -17,6 +17,7 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 from genbench.reports.terminal.show import status_text
 from genbench.runs.stored.status import RunProgress, RunsStatus, status
 from genbench.store.folder import RunFolder
+from tests import warm
 from tests.known import known
 from tests.manifests import manifest
 
@@ -55,9 +56,9 @@ def place(tmp_path: Path) -> Path:
 
 
 def start(place: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "genbench", "run", "suite.yaml", "--responses", "r.jsonl"]
-    return subprocess.Popen(
-        [*command, "--run-dir", "out", *more],
+    words = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out")
+    return warm.Popen(
+        [*words, *more],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

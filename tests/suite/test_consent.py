@@ -12,6 +12,7 @@ import pytest
 
 from genbench.consent import NoConsentError, allow_code, code_digest, give_consent, require_consent
 from genbench.errors import InputError
+from tests import warm
 from tests.table import each_row
 
 CODE = """
@@ -57,14 +58,7 @@ def write_suite(place: Path, what: str) -> None:
 
 
 def genbench(*arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "genbench", *arguments],
-        stdin=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return warm.run(arguments, stdin=stdin, text=True, timeout=120)
 
 
 @pytest.mark.slow

