@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -13,6 +14,76 @@ from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.types import Status
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_FENCE = re.compile(r"^```json\s*|\s*```$")
+"""What HealthBench's reader takes off a reply. Another fence is none to it."""
+_VERDICT = re.compile(r"verdict", re.IGNORECASE)
+
+
+class FreeReply(Strict):
+    """Where the verdict stands in a reply that the judge writes as it likes, with its reasons first.
+
+    A published judge reasons before it decides. Held to a fixed form, it would be another judge.
+    """
+
+    patterns: tuple[str, ...] = Field(
+        (), description="regular expressions with one group; the first that matches anything is used"
+    )
+    json_key: str | None = Field(None, description="the reply is JSON, and the verdict is under this key")
+    take: Literal["first", "last"] = Field("last", description="which of several matches is the verdict")
+    upper: bool = Field(False, description="whether the reply is put in capitals first")
+    strict: bool = Field(
+        True, description="refuse a reply with two verdicts; false: read as the published code does"
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if bool(self.patterns) == (self.json_key is not None):
+            raise ValueError("give either 'patterns' or 'json_key'")
+        for source in self.patterns:
+            try:
+                groups = re.compile(source).groups
+            except re.error as error:
+                raise ValueError(f"patterns: {source!r} is no regular expression: {error}") from None
+            if groups != 1:
+                raise ValueError(f"patterns: {source!r} has {groups} groups, wanted one: the verdict")
+        return self
+
+    def verdict(self, reply: str) -> str | None:
+        """Return the verdict of a reply. None if it has none, or two that differ and `strict` is set."""
+        if self.json_key is not None:
+            return self._value(reply)
+        found = self._matches(reply)
+        if self.strict:
+            found = self._after_announced(reply) or found
+            if len(set(found)) > 1:
+                return None
+        return (found[-1] if self.take == "last" else found[0]) if found else None
+
+    def published(self, reply: str) -> str | None:
+        """Return the verdict as the published code reads it, whatever `strict` says."""
+        return self.model_copy(update={"strict": False}).verdict(reply)
+
+    def _matches(self, reply: str) -> list[str]:
+        text = reply.upper() if self.upper else reply
+        for source in self.patterns:
+            if found := [word.strip("\n") for word in re.findall(source, text) if word]:
+                return found
+        return []
+
+    def _after_announced(self, reply: str) -> list[str]:
+        """Return the matches after the last word "verdict": what stands before may be an example."""
+        *_, last = ("", *_VERDICT.split(reply))
+        return self._matches(last) if _VERDICT.search(reply) else []
+
+    def _value(self, reply: str) -> str | None:
+        try:
+            record = json.loads(_FENCE.sub("", reply.strip()))
+        except (ValueError, RecursionError):
+            return None
+        value = record.get(self.json_key) if isinstance(record, dict) else None
+        if isinstance(value, bool | int | float):
+            return json.dumps(value)
+        return value if isinstance(value, str) else None
 
 
 class JudgeFile(Strict):
@@ -29,7 +100,17 @@ class JudgeFile(Strict):
     dimensions: dict[str, str] = Field(
         default_factory=dict, description="rubrics: the meaning of each dimension by its name"
     )
-    points: int = Field(5, ge=2, le=9, description="rubrics: highest score of a dimension; the lowest is 1")
+    points: int = Field(5, ge=2, le=10, description="rubrics: highest score of a dimension; the lowest is 1")
+    graded: bool = Field(
+        False, description="pairs: five verdicts, from A>>B to B>>A, of which a strong one counts thrice"
+    )
+    each: bool = Field(
+        False, description="checklists: whether each item is a question of its own to the judge"
+    )
+    reply: FreeReply | None = Field(
+        None,
+        description="how a reply is read that the judge writes as it likes; default: it is held to words",
+    )
     reason: bool = Field(False, description="whether the judge writes one short sentence before its verdict")
     options: dict[str, Any] = Field(default_factory=dict, description="options of a form from a plug-in")
     decoding: Decoding = Decoding(temperature=0, top_p=1, max_tokens=256)
@@ -55,4 +136,6 @@ class JudgeFile(Strict):
     def _one_engine(self) -> Self:
         if self.model is not None and self.server is not None:
             raise ValueError("give either 'model' or 'server'")
+        if self.reply is not None and self.reason:
+            raise ValueError("with 'reply' the judge writes as it likes; remove 'reason'")
         return self

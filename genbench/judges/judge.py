@@ -106,7 +106,10 @@ class Judge:
         if not isinstance(prompt, JudgePrompt):
             raise self._wrong("prompts() must return JudgePrompt objects", prompt)
         regex, choice = prompt.reply.get("regex"), prompt.reply.get("choice")
-        if len(prompt.reply) != 1 or not (isinstance(regex, str) or isinstance(choice, list)):
+        is_free = self.file.reply is not None and not prompt.reply
+        if not is_free and (
+            len(prompt.reply) != 1 or not (isinstance(regex, str) or isinstance(choice, list))
+        ):
             wanted = "a prompt's reply must be {'choice': [word, …]} or {'regex': pattern}"
             raise self._wrong(wanted, prompt.reply)
         if not all(isinstance(text, str) for text in prompt.fields.values()):

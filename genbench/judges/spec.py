@@ -26,6 +26,9 @@ _REFUSED = {
     "labels": "form '{form}' has labels of its own; remove 'labels'",
     "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
     "options": "form '{form}' has no 'options'; remove them",
+    "graded": "'graded' belongs to form 'pairwise'; form '{form}' has no grades of pairs",
+    "each": "'each' belongs to form 'checklist'; form '{form}' has no items",
+    "reply": "form '{form}' reads no reply in free form; remove 'reply'",
 }
 _RULES = "4"
 """Changes with the way prompts are built and with the way the shipped forms read replies."""
@@ -43,6 +46,8 @@ _DECIDING_KEYS = frozenset(
     }
 )
 """Keys of a judge file that can change a verdict."""
+_LATER_KEYS = {"graded", "each", "reply"}
+"""Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
 
 
 def load_form(file: JudgeFile, path: Path) -> JudgeForm:
@@ -55,10 +60,9 @@ def load_form(file: JudgeFile, path: Path) -> JudgeForm:
         ConfigError: no such form, a class that is no form, or a judge file that does not fit the form.
     """
     found = _form_class(file.form, path)
-    given = {"labels": file.labels, "dimensions": file.dimensions, "options": file.options}
-    for key, value in given.items():
-        if value and key not in found.uses:
-            raise ConfigError(f"{path}: {_REFUSED[key].format(form=file.form)}")
+    for key, refusal in _REFUSED.items():
+        if getattr(file, key) and key not in found.uses:
+            raise ConfigError(f"{path}: {refusal.format(form=file.form)}")
     if lacking := sorted(found.__abstractmethods__):
         raise ConfigError(
             f"{path}: form: {file.form} does not define {', '.join(lacking)}; "
@@ -150,6 +154,7 @@ class JudgeSpec:
         facts = self.file.model_dump(mode="json", include=set(_DECIDING_KEYS))
         if self.file.options:
             facts["options"] = self.file.options
+        facts |= self.file.model_dump(mode="json", include=_LATER_KEYS, exclude_defaults=True)
         if self.form.version != JudgeForm.version:
             facts["form_version"] = self.form.version
         engine = self.engine

@@ -735,6 +735,31 @@ def arena(row: Row, place: int) -> Row:
     return {**row, "question": texts[0]}
 
 
+def healthbench(row: Row, place: int) -> Row:
+    """Return a row of HealthBench with the theme that its tags name.
+
+    Raises:
+        DataError: no criterion has points above 0, so no answer could score.
+    """
+    rubrics = row["rubrics"]
+    if not isinstance(rubrics, list) or not any(item.get("points", 0) > 0 for item in rubrics):
+        raise DataError("wanted a criterion with points above 0 in column 'rubrics'")
+    tags = row.get("example_tags") or ()
+    theme = next((str(tag).removeprefix("theme:") for tag in tags if str(tag).startswith("theme:")), "none")
+    return {**row, "theme": theme}
+
+
+def multi_challenge(row: Row, place: int) -> Row:
+    """Return a row of MultiChallenge with its one question about the answer as a list.
+
+    Raises:
+        DataError: the wanted reply to that question is not YES.
+    """
+    if str(row["PASS_CRITERIA"]).strip().upper() != "YES":
+        raise DataError(f"PASS_CRITERIA {row['PASS_CRITERIA']!r}: wanted YES, which all rows of 5ccefcc have")
+    return {**row, "questions": [str(row["TARGET_QUESTION"])]}
+
+
 def alpaca(row: Row, place: int) -> Row:
     """Return a row of AlpacaEval, whose reply is the opponent of the answers.
 

@@ -31,6 +31,41 @@ ROWS: dict[str, list[Row]] = {
         {"context": "Ann had 3.", "prompt": "How many?", "target": ["3"], "benchmark_name": "GSM8k"},
     ],
     "arena_hard": [{"question_id": f"q-{i}", "turns": [{"content": f"Write poem {i}."}]} for i in range(3)],
+    "arena_hard_v2": [
+        {"uid": f"u{i}", "category": "hard_prompt", "subcategory": "math", "prompt": f"Prove {i}."}
+        for i in range(3)
+    ],
+    "healthbench": [
+        {
+            "prompt_id": f"h{i}",
+            "prompt": [
+                {"role": "user", "content": f"I have a cold since day {i}."},
+                {"role": "assistant", "content": "Rest."},
+                {"role": "user", "content": "And fever?"},
+            ],
+            "rubrics": [
+                {"criterion": "says to see a doctor", "points": 6, "tags": []},
+                {"criterion": "names a dose", "points": -9, "tags": []},
+                {"criterion": "asks since when", "points": 2, "tags": []},
+            ],
+            "example_tags": ["theme:emergency_referrals", "physician_agreed_category:none"],
+        }
+        for i in range(3)
+    ],
+    "multi_challenge": [
+        {
+            "QUESTION_ID": f"m{i}",
+            "AXIS": "SELF_COHERENCE" if i else "INFERENCE_MEMORY",
+            "CONVERSATION": [
+                {"role": "user", "content": "I eat no nuts."},
+                {"role": "assistant", "content": "Noted."},
+                {"role": "user", "content": f"A snack for {i}?"},
+            ],
+            "TARGET_QUESTION": "Is the snack free of nuts?",
+            "PASS_CRITERIA": "YES",
+        }
+        for i in range(4)
+    ],
     "alpaca_eval": [
         {"dataset": "koala", "instruction": f"Say {i}.", "output": f"The best {i}.", "generator": "g"}
         for i in range(3)
@@ -152,9 +187,75 @@ def test_arena_hard_needs_a_stored_run_and_takes_one(tmp_path: Path, server: Ser
     assert task["judge"]["pairwise"]["mean_chars"] == {"answer": 3.0, "baseline": 8.0}
 
 
+@pytest.mark.slow
+def test_arena_hard_v2_grades_pairs_against_a_stored_run(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: "correctness: 3\ncompleteness: 3\nclarity: 3"
+    run(tmp_path, server, "arena_hard_v2", ["old"] * 3, more=", verifier: {judge: rubric}")
+
+    def grade(prompt: str) -> str:
+        first, second = said(prompt, "first", "second")
+        if {first, second} != {"new", "old"}:
+            return "Both are right. [[A=B]]"
+        return "A proof such as [[A=B]] … My verdict: [[A>>B]]" if first == "new" else "Better. [[B>A]]"
+
+    server.grade = grade
+    against = ", verifier: {baseline: runs/old}"
+    task = run(tmp_path, server, "arena_hard_v2", ["new"] * 3, model="new", more=against)
+    assert task["value"] == 1.0 and task["judge"]["name"] == "graded"
+    assert task["judge"]["pairwise"]["wins"] == 3 and task["judge"]["pairwise"]["flipped"] == 0
+    assert set(task["strata"]) == {"category", "subcategory"}
+
+
+def test_healthbench_asks_each_criterion_and_counts_points(tmp_path: Path, server: Server) -> None:
+    asked: list[str] = []
+
+    def grade(prompt: str) -> str:
+        if "I have a cold" not in prompt:
+            return '{"explanation": "", "criteria_met": true}'
+        question, answer, item = said(prompt, "question", "answer", "item")
+        asked.append(question)
+        met = ("doctor" in answer) if "doctor" in item else ("mg" in answer) if "dose" in item else False
+        return json.dumps({"explanation": "so", "criteria_met": met})
+
+    server.grade = grade
+    answers = ["See a doctor.", "Take 9 mg.", "See a doctor and take 9 mg."]
+    task = run(tmp_path, server, "healthbench", answers)
+    assert task["value"] == pytest.approx((6 / 8 + 0 + 0) / 3)
+    assert len(asked) == 9 and all("[assistant]\nRest." in question for question in asked)
+    assert set(task["strata"]["theme"]) == {"emergency_referrals"}
+    lines = (tmp_path / "runs/old/healthbench/verdicts.jsonl").read_text().splitlines()
+    parts = [json.loads(line) for line in lines]
+    shares = {record["problem_id"]: record["detail"]["share_of_points"] for record in parts}
+    assert shares == pytest.approx({"h0": 6 / 8, "h1": -9 / 8, "h2": -3 / 8})
+
+
+def test_healthbench_has_a_hard_part_and_one_of_consensus() -> None:
+    found = {
+        subset: registry.load("task", "healthbench")(subset=subset).info.dataset.rows
+        for subset in ("all", "hard", "consensus")
+    }
+    assert found == {"all": 5000, "hard": 1000, "consensus": 3671}
+
+
+def test_multi_challenge_is_the_mean_of_its_axes(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: "1: YES" if "apple" in prompt else "1: NO"
+    task = run(tmp_path, server, "multi_challenge", ["An apple.", "Almonds.", "An apple.", "Almonds."])
+    assert task["value"] == 0.5 and task["macro"]["value"] == pytest.approx((1 + 1 / 3) / 2)
+    asked = [body["messages"][0]["content"] for body in server.canaries]
+    assert sum("[user]\nI eat no nuts.\n\n[assistant]\nNoted." in prompt for prompt in asked) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
+        ("healthbench", {"rubrics": [{"criterion": "a", "points": -1}]}, "a criterion with points above 0"),
+        ("healthbench", {"prompt": [{"role": "user", "content": ""}]}, "row 1: column 'prompt', message 1"),
+        (
+            "healthbench",
+            {"prompt": [{"role": "assistant", "content": "a"}]},
+            "the last message is not the user's",
+        ),
+        ("multi_challenge", {"PASS_CRITERIA": "NO"}, "PASS_CRITERIA 'NO': wanted YES"),
         ("simpleqa", {"metadata": "not a literal("}, "row 1: metadata is no Python literal"),
         ("simpleqa", {"answer": " "}, "row 1: the problem or its answer is empty"),
         ("mixeval_hard_free_form", {"target": []}, "row 1: no targets"),

@@ -29,7 +29,9 @@ REFERENCES: dict[str, list[list[str]]] = {
 }
 """The accepted answers of each row, taken from the rows and not from what the tasks make of them."""
 PAIRED = ("alpaca_eval", "arena_hard")
-NAMES = frozenset((*REFERENCES, *PAIRED))
+CHECKED = ("arena_hard_v2", "healthbench", "multi_challenge")
+"""Grades, points and questions instead of answers: test_benchmarks.py tries them."""
+NAMES = frozenset((*REFERENCES, *PAIRED, *CHECKED))
 
 
 def exactly(name: str) -> Any:

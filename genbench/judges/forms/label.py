@@ -7,14 +7,22 @@ from typing import Any, ClassVar
 
 from genbench.errors import nearest
 from genbench.judges.config import JudgeFile
-from genbench.judges.forms.protocol import JudgeForm, JudgePrompt, matched, one_of, word_pattern
+from genbench.judges.forms.protocol import (
+    JudgeForm,
+    JudgePrompt,
+    UnreadableReplyError,
+    matched,
+    one_of,
+    told,
+    word_pattern,
+)
 from genbench.types import Case, Finding
 
 
 class LabelForm(JudgeForm):
     """Asks for one label. Its score is the sample's. A label with score 0 may name a status."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"labels"})
+    uses: ClassVar[frozenset[str]] = frozenset({"labels", "reply"})
 
     def __init__(self, file: JudgeFile) -> None:
         super().__init__(file)
@@ -26,10 +34,19 @@ class LabelForm(JudgeForm):
 
     def prompts(self, case: Case) -> Sequence[JudgePrompt]:
         """Return one prompt."""
+        if self.file.reply is not None:
+            return [JudgePrompt({})]
         return [JudgePrompt(one_of(self.vocabulary(), self.file.reason))]
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return the label."""
+        if self.file.reply is not None:
+            label = told(self.file.reply, reply)
+            if label not in self.file.labels:
+                raise UnreadableReplyError(
+                    f"the verdict {label[:80]!r} is none of {', '.join(self.file.labels)}"
+                )
+            return (label,)
         return matched(word_pattern(self.vocabulary(), self.file.reason), reply)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:

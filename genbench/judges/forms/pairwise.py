@@ -9,8 +9,10 @@ from genbench.judges.forms.protocol import (
     CheckedOpinion,
     JudgeForm,
     JudgePrompt,
+    UnreadableReplyError,
     matched,
     one_of,
+    told,
     word_pattern,
 )
 from genbench.judges.prompt import block, capped
@@ -18,16 +20,45 @@ from genbench.types import Case, Finding
 
 FIRST, SECOND, TIE = "A", "B", "TIE"
 WORDS = (FIRST, SECOND, TIE)
-OUTCOMES = {1.0: "win", 0.5: "tie", 0.0: "loss"}
+OUTCOMES = ("win", "tie", "loss")
+GRADES = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+"""The verdicts of a graded pair, from much better to much worse."""
+_STRONG = 3
+"""Battles that a strong verdict counts as, which is Arena-Hard's weight."""
+_BATTLES = {
+    **{"A>>B": (1.0,) * _STRONG, "B<<A": (1.0,) * _STRONG, "A>B": (1.0,), "B<A": (1.0,)},
+    **{"A=B": (0.5,), "B=A": (0.5,), "B>A": (0.0,), "A<B": (0.0,)},
+    **{"B>>A": (0.0,) * _STRONG, "A<<B": (0.0,) * _STRONG},
+}
+_PLAIN = {FIRST: FIRST, SECOND: SECOND, TIE: TIE, "C": TIE}
+"""MT-Bench's judge says C for a tie."""
+
+
+def battles(answer_first: str, answer_second: str) -> tuple[float, ...]:
+    """Return the battles of a graded pair: 1 each that the answer won, 1/2 for a tie, 0 each that it lost.
+
+    Args:
+        answer_first: the verdict of the game in which the answer was A.
+        answer_second: the verdict of the game in which it was B.
+    """
+    return (*_BATTLES[answer_first], *(1.0 - won for won in _BATTLES[answer_second]))
+
+
+def outcome(score: float) -> str:
+    """Return win, tie or loss for a score in [0, 1]."""
+    return OUTCOMES[0 if score > 0.5 else 2 if score < 0.5 else 1]
 
 
 class PairwiseForm(JudgeForm):
     """Asks twice which answer is better. A win scores 1, a tie 1/2, a loss 0.
 
     A verdict that changes with the order is a tie, and the finding says which place was favoured.
+
+    With `graded` there are five verdicts. A strong one counts as three battles, and the score is the share of
+    the battles of both games that were won (Arena-Hard, github.com/lmarena/arena-hard-auto).
     """
 
-    uses: ClassVar[frozenset[str]] = frozenset()
+    uses: ClassVar[frozenset[str]] = frozenset({"graded", "reply"})
     required_fields: ClassVar[frozenset[str]] = frozenset({"question", "first", "second"})
     in_pairs: ClassVar[bool] = True
 
@@ -45,21 +76,30 @@ class PairwiseForm(JudgeForm):
         limit = self.file.max_answer_chars
         answer = capped(case.answer.text.strip(), limit)
         opponent = capped(str(case.reference).strip(), limit)
+        words = GRADES if self.file.graded else WORDS
         return [
             JudgePrompt(
-                one_of(WORDS, self.file.reason),
+                {} if self.file.reply is not None else one_of(words, self.file.reason),
                 {"first": block("first", first), "second": block("second", second)},
             )
             for first, second in ((answer, opponent), (opponent, answer))
         ]
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
-        """Return A, B or TIE."""
-        return matched(word_pattern(WORDS, self.file.reason), reply)
+        """Return A, B or TIE, or one of five grades."""
+        known = dict.fromkeys(_BATTLES) if self.file.graded else _PLAIN
+        if self.file.reply is None:
+            return matched(word_pattern(GRADES if self.file.graded else WORDS, self.file.reason), reply)
+        word = told(self.file.reply, reply)
+        if word not in known:
+            raise UnreadableReplyError(f"the verdict {word[:80]!r} is none of {', '.join(known)}")
+        return (known[word] or word,)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the outcome of both orders."""
         answer_first, answer_second = readings[0][0], readings[1][0]
+        if self.file.graded:
+            return self._graded(case, answer_first, answer_second)
         direct = {FIRST: 1.0, SECOND: 0.0, TIE: 0.5}[answer_first]
         swapped = {FIRST: 0.0, SECOND: 1.0, TIE: 0.5}[answer_second]
         flipped = direct != swapped
@@ -70,19 +110,33 @@ class PairwiseForm(JudgeForm):
             "place_favoured": {FIRST: "first", SECOND: "second"}.get(place),
             "chars": [len(case.answer.text.strip()), len(str(case.reference).strip())],
         }
-        return Finding(score, extracted=OUTCOMES[score], detail=detail)
+        return Finding(score, extracted=outcome(score), detail=detail)
+
+    @staticmethod
+    def _graded(case: Case, answer_first: str, answer_second: str) -> Finding:
+        won = battles(answer_first, answer_second)
+        direct, swapped = _BATTLES[answer_first][0], 1.0 - _BATTLES[answer_second][0]
+        score = sum(won) / len(won)
+        place = {(1.0, 0.0): "first", (0.0, 1.0): "second"}.get((direct, swapped))
+        detail = {
+            "flipped": direct != swapped,
+            "place_favoured": place,
+            "chars": [len(case.answer.text.strip()), len(str(case.reference).strip())],
+            "battles": list(won),
+        }
+        return Finding(score, extracted=outcome(score), detail=detail)
 
     def vocabulary(self) -> tuple[str, ...]:
         """Return the outcomes in the words of calibration labels."""
-        return tuple(word.upper() for word in OUTCOMES.values())
+        return tuple(word.upper() for word in OUTCOMES)
 
     def best_reply(self, case: Case) -> str:
         """Return the reply that puts the answer first, as the first of the two prompts shows it."""
-        return FIRST
+        return GRADES[0] if self.file.graded else FIRST
 
     def opinion_words(self, readings: Sequence[tuple[str, ...]], finding: Finding) -> tuple[str, ...]:
         """Return WIN, TIE or LOSS of the answer."""
-        return (OUTCOMES[finding.score].upper(),)
+        return (outcome(finding.score).upper(),)
 
     def agreement(self, opinions: Sequence[CheckedOpinion], seed: int) -> dict[str, Any]:
         """Return the agreement and the share of verdicts that are the same in both orders."""

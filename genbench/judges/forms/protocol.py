@@ -35,7 +35,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from genbench.judges.config import JudgeFile
+from genbench.judges.config import FreeReply, JudgeFile
 from genbench.stats.agreement import Kappa, clustered_kappa, cohens_kappa
 from genbench.types import Case, Finding
 
@@ -52,7 +52,8 @@ class JudgePrompt:
     """One prompt of a sample.
 
     Args:
-        reply: the constraint on the reply: ``{"choice": [word, …]}`` or ``{"regex": pattern}``.
+        reply: the constraint on the reply: ``{"choice": [word, …]}`` or ``{"regex": pattern}``. It is empty
+            if the judge file has `reply`, which says how a reply in free form is read.
         fields: texts that replace ``{name}`` in the judge's prompt file. Every form already has
             ``question``, ``reference``, ``answer``, ``labels`` and ``dimensions``. Wrap a text that
             someone else wrote in `genbench.judges.prompt.block`.
@@ -88,7 +89,10 @@ class JudgeForm(ABC):
     version: ClassVar[str] = "1"
     """Change it together with anything that can change a verdict: it enters the judge's digest."""
     uses: ClassVar[frozenset[str]] = frozenset({"options"})
-    """The keys among `labels`, `dimensions` and `options` that the form reads; others are refused."""
+    """The keys among `labels`, `dimensions`, `options`, `graded`, `each` and `reply` that the form reads.
+
+    Others are refused.
+    """
     required_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
     """Fields that the judge's prompt must contain, as ``{name}``."""
     in_pairs: ClassVar[bool] = False
@@ -188,6 +192,18 @@ def line_pattern(lines: Sequence[str], reason: bool) -> str:
 def one_of(words: Sequence[str], reason: bool) -> dict[str, Any]:
     """Return the constraint of a reply that is one of `words`."""
     return {"regex": word_pattern(words, reason)} if reason else {"choice": list(words)}
+
+
+def told(reply_of: FreeReply, reply: str) -> str:
+    """Return the verdict of a reply that the judge wrote as it liked.
+
+    Raises:
+        UnreadableReplyError: it has none, or several.
+    """
+    found = reply_of.verdict(reply)
+    if found is None:
+        raise UnreadableReplyError(f"the reply has no verdict, or two: {reply[-200:]!r}")
+    return found
 
 
 def matched(pattern: str, reply: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -10,41 +11,57 @@ from genbench.judges.forms.protocol import (
     CheckedOpinion,
     JudgeForm,
     JudgePrompt,
+    UnreadableReplyError,
     kappa_record,
     line_pattern,
     matched,
+    told,
 )
 from genbench.stats.agreement import clustered_kappa
 from genbench.types import Case, Finding
+
+_NUMBER = re.compile(r"(?:0|[1-9]\d*)(?:\.\d*)?")
+"""A score. Python, which MT-Bench's reader asks, refuses a zero before it."""
 
 
 class RubricForm(JudgeForm):
     """Asks for a score from 1 to `points` in each dimension. The sample's score is their mean, on 0 to 1."""
 
-    uses: ClassVar[frozenset[str]] = frozenset({"dimensions"})
+    uses: ClassVar[frozenset[str]] = frozenset({"dimensions", "reply"})
     required_fields: ClassVar[frozenset[str]] = frozenset({"answer", "dimensions"})
 
     def __init__(self, file: JudgeFile) -> None:
         super().__init__(file)
         if not file.dimensions:
             raise ValueError("'dimensions' belong to form 'rubric', which needs at least one")
+        if file.reply is not None and len(file.dimensions) > 1:
+            raise ValueError("'reply' finds one score, so the rubric may have one of 'dimensions'")
 
     def prompts(self, case: Case) -> Sequence[JudgePrompt]:
         """Return one prompt."""
-        return [JudgePrompt({"regex": self._pattern()})]
+        return [JudgePrompt({} if self.file.reply is not None else {"regex": self._pattern()})]
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
-        """Return the scores in the order of the dimensions."""
+        """Return the scores in the order of the dimensions. One of a reply in free form may be a half."""
+        if self.file.reply is not None:
+            word = told(self.file.reply, reply)
+            if not _NUMBER.fullmatch(word) or not 1 <= float(word) <= self.file.points:
+                raise UnreadableReplyError(f"the score {word[:80]!r} is not in 1 to {self.file.points}")
+            return (word,)
         return matched(self._pattern(), reply)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the mean of the dimensions, and each as a part."""
         top = self.file.points - 1
         parts = {
-            name: (int(score) - 1) / top
+            name: (float(score) - 1) / top
             for name, score in zip(self.file.dimensions, readings[0], strict=True)
         }
         return Finding(sum(parts.values()) / len(parts), parts=parts)
+
+    def opinion_words(self, readings: Sequence[tuple[str, ...]], finding: Finding) -> tuple[str, ...]:
+        """Return the scores as whole points, which labels have."""
+        return tuple(str(round(float(score))) for score in readings[0])
 
     def vocabulary(self) -> tuple[str, ...]:
         """Return the scores from low to high."""
@@ -74,7 +91,7 @@ class RubricForm(JudgeForm):
             return {}
         people, judge = [item.expected for item in opinions], [item.found for item in opinions]
         off = [
-            abs(int(wanted) - int(found))
+            abs(float(wanted) - float(found))
             for left, right in zip(people, judge, strict=True)
             for wanted, found in zip(left, right, strict=True)
         ]
@@ -94,5 +111,6 @@ class RubricForm(JudgeForm):
         return kappa_record(clustered_kappa(people, judge, ordered=self.vocabulary(), seed=seed))
 
     def _pattern(self) -> str:
-        lines = [f"{name}: ([1-{self.file.points}])" for name in self.file.dimensions]
+        scores = f"[1-{self.file.points}]" if self.file.points <= 9 else "10|[1-9]"
+        lines = [f"{name}: ({scores})" for name in self.file.dimensions]
         return line_pattern(lines, self.file.reason)

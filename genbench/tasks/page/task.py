@@ -21,6 +21,8 @@ from genbench.tasks.page.model import (
     Page,
     Template,
     column_of,
+    is_chat,
+    read_chat,
     read_instructions,
     read_options,
     read_reference,
@@ -239,7 +241,9 @@ class PageTask(RowTask):
         if self.kind.lists_options:
             order, options, reference = shown_options(self.page.order, problem, sample_index)
         text = self.prompt.render(row["shown"], options, f"task {self.info.name}")
-        messages = [Message("system", self.page.system)] if self.page.system is not None else []
+        earlier = [Message(**item) for item in row.get("earlier", ())]
+        own = self.page.system is not None and not (earlier and earlier[0].role == "system")
+        messages = [*([Message("system", self.page.system or "")] if own else []), *earlier]
         for question, answer in self.page.turns_before:
             messages += [Message("user", question), Message("assistant", answer)]
         return Ask((*messages, Message("user", text)), reference, order)
@@ -291,7 +295,9 @@ class PageTask(RowTask):
         where, fields = self._where(row), self.page.fields
         asks = self.page.scored is None or "question" in self.prompt.template.names
         cell = column_of(row, fields.question, where) if asks else ""
-        question = read_text(cell, f"{where}: column '{fields.question}'") if asks else ""
+        what = f"{where}: column '{fields.question}'"
+        chat = read_chat(cell, what) if is_chat(cell) and self.page.scored is None else []
+        question = chat[-1]["content"] if chat else read_text(cell, what) if asks else ""
         shown = self.prompt.shown(row, question, where)
         shown["examples"] = self.prompt.examples(row, self.example_rows, where)
         strata = self._strata(row, where)
@@ -300,6 +306,8 @@ class PageTask(RowTask):
             kept = scored_row(self.page, row, shown, where)
             return Problem(self.info.name, self._id(row, where), kept, strata, group)
         kept = {"shown": shown, "reference": self._reference(row, where)}
+        if chat:
+            kept["earlier"] = chat[:-1]
         if self.kind.lists_options:
             kept["options"] = read_options(row, fields.options, where, repeated=True)
             kept["also"] = () if fields.also is None else tuple(column_of(row, fields.also, where))
