@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from genbench.pipeline import RunOptions, RunReport, run
+from tests.ready_runs import run_bare
 
 SUITE = """\
 models:
@@ -84,7 +85,7 @@ def draw_base(place: Path) -> Path:
     options = RunOptions(
         suite, models=("base",), run_dir=place / "stored", responses=answers, overrides=sizes, quiet=True
     )
-    return run(options).folders["base"]
+    return run_bare(options).folders["base"]
 
 
 def adaptive_options(

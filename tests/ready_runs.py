@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from genbench.pipeline import RunOptions, run
+from genbench import pipeline
+from genbench.pipeline import RunOptions, RunReport
 from genbench.store.folder import sealed_results
 
 SUITE = """\
@@ -88,6 +89,11 @@ def make_run(tmp_path: Path, drawn_runs: Callable[..., Path]) -> MakeRun:
     return make
 
 
+def run_bare(options: RunOptions) -> RunReport:
+    """Run a suite without writing the page, which takes half a second of CPU and few tests look at."""
+    return pipeline._run(options, page=False)
+
+
 def score_responses(
     place: Path, out: str = "out", *, overrides: Sequence[str] = (), limit: int | None = None
 ) -> Path:
@@ -100,7 +106,7 @@ def score_responses(
         limit=limit,
         quiet=True,
     )
-    return run(options).folders["m"]
+    return run_bare(options).folders["m"]
 
 
 def as_another_run(

@@ -1,4 +1,4 @@
-"""Processes of `genbench` that are forked from one which has imported everything.
+"""Processes of `genbench` and of vLLM that are forked from one which has imported everything.
 
 Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own, and it
 ends as an interpreter ends. Only what it imports was imported before. That takes 2 s of CPU for a command,
@@ -8,6 +8,7 @@ begins start `COMMAND`.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import functools
 import gc
@@ -27,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMAND = (sys.executable, "-m", "genbench")
+GENBENCH = ("-m", "genbench")
+COMMAND = (sys.executable, *GENBENCH)
 _MODULES = (
     "genbench.cli",
     "genbench.pipeline",
@@ -90,6 +92,12 @@ class _Parent:
                 self._told()
             return self._ended[pid]
 
+    def close(self) -> None:
+        """End the process. Those that it has forked go on."""
+        self._channel.close()
+        self.process.kill()
+        self.process.wait()
+
     def _told(self) -> dict[str, int]:
         message = self._channel.recv(_LONGEST)
         assert message, f"the process that is forked ended with {self.process.wait()}"
@@ -101,7 +109,9 @@ class _Parent:
 
 @functools.cache
 def _parent(engine: bool) -> _Parent:
-    return _Parent(engine=engine)
+    found = _Parent(engine=engine)
+    atexit.register(found.close)
+    return found
 
 
 class Popen(subprocess.Popen[Any]):
@@ -109,16 +119,25 @@ class Popen(subprocess.Popen[Any]):
 
     Args:
         engine: whether it may load vLLM.
+        program: what Python runs: a module behind `-m`, or the path of a file.
     """
 
-    def __init__(self, args: Sequence[str], *, engine: bool = False, **options: Any) -> None:
-        self._parent = _parent(engine)
+    def __init__(
+        self,
+        args: Sequence[str],
+        *,
+        engine: bool = False,
+        program: Sequence[str] = GENBENCH,
+        **options: Any,
+    ) -> None:
+        self._parent, self._program = _parent(engine), list(program)
         super().__init__(list(args), **options)
 
     def _execute_child(self, args: Any, *more: Any) -> None:
         cwd, env, pipes, new_session = more[4], more[5], more[9:15], more[20]
         stdin, _, _, stdout, _, stderr = pipes
         request = {
+            "program": self._program,
             "arguments": [os.fspath(item) for item in args],
             "folder": os.fspath(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
@@ -211,10 +230,14 @@ def _become(request: Mapping[str, Any], files: Sequence[int], *, engine: bool) -
         os.setsid()
     _take_files(dict(enumerate(files)))
     _take_surroundings(request["folder"], request["environment"])
-    sys.argv = ["genbench", *request["arguments"]]
+    *kind, program = request["program"]
+    sys.argv = [program, *request["arguments"]]
     if engine:
         _spare_children()
-    runpy.run_module("genbench", run_name="__main__", alter_sys=True)
+    if kind:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(program, run_name="__main__")
 
 
 def _take_files(wanted: Mapping[int, int]) -> None:

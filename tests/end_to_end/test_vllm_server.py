@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import httpx
 import pytest
 
 from genbench.suite import shipped
+from tests import warm
 
 from .conftest import TASKS, Place, texts, verdicts
 from .test_judged_engines import judged_place, judged_verdicts, tiny
@@ -29,7 +29,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
+    command = ["--host", "127.0.0.1"]
     command += ["--port", str(port), "--model", str(shipped.folder("checkpoints") / "tiny-tuned")]
     command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
     command += ["--max-num-seqs", "64", "--dtype", "float32"]
@@ -42,8 +42,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }
     log = tmp_path_factory.mktemp("server") / "server.log"
     with log.open("wb") as stream:
-        process = subprocess.Popen(
-            command, stdout=stream, stderr=stream, env=environment, start_new_session=True
+        process = warm.Popen(
+            command,
+            engine=True,
+            program=("-m", "vllm.entrypoints.openai.api_server"),
+            stdout=stream,
+            stderr=stream,
+            env=environment,
+            start_new_session=True,
         )
     try:
         end = time.monotonic() + 300

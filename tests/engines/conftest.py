@@ -17,6 +17,7 @@ import pytest
 
 from genbench import pipeline
 from tests.loopback import QuietHandler, send, send_bytes
+from tests.ready_runs import run_bare
 
 MODEL = "tuned"
 Fault = Callable[[int, dict[str, Any]], str | None]
@@ -257,7 +258,7 @@ class Drawn:
         )
 
     def run(self, *overrides: str, run_dir: str = "runs") -> pipeline.RunReport:
-        return pipeline.run(self.options(*overrides, run_dir=run_dir))
+        return run_bare(self.options(*overrides, run_dir=run_dir))
 
     def completions(self, run_dir: str = "runs") -> dict[tuple[str, int], dict[str, Any]]:
         """By identity; a second line for one fails."""

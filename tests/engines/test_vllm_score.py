@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.engines.score_cases import BLOCK, named_cases, text_cases
 from tests.table import each_row
 
@@ -26,8 +25,8 @@ PLAIN = [name for name in named_cases() if "+" in name or name == "labels" or na
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The scores of one engine, which is started once for all tests."""
     place = tmp_path_factory.mktemp("llama")
-    program = [sys.executable, "-m", "tests.engines.score_with_engine", str(place)]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    program = ("-m", "tests.engines.score_with_engine")
+    done = warm.run([str(place)], engine=True, program=program, cwd=ROOT, text=True, timeout=280)
     assert done.returncode == 0, done.stderr[-3000:]
     record: dict[str, Any] = json.loads((place / "found.json").read_text())
     return record

@@ -13,7 +13,8 @@ from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
 from genbench.exchange.export import export
 from genbench.exchange.import_log import ImportChoice, import_scores
-from genbench.pipeline import RunOptions, run
+from genbench.pipeline import RunOptions
+from tests.ready_runs import run_bare
 
 REAL = Path(__file__).with_name("lm_eval_0_4_13_samples.jsonl")
 """Written by `lm_eval run --model dummy --log_samples` on three problems with two filters."""
@@ -52,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
         responses=tmp_path / "r.jsonl",
         quiet=True,
     )
-    return run(options).folders["m"]
+    return run_bare(options).folders["m"]
 
 
 def same_estimates(imported: Path, stored: Path) -> None:

@@ -14,8 +14,9 @@ from genbench.exchange.export import export
 from genbench.exchange.export_every_eval import SCHEMA
 from genbench.exchange.export_hub import hub_results
 from genbench.exchange.import_log import import_scores
-from genbench.pipeline import RunOptions, run
+from genbench.pipeline import RunOptions
 from tests.exchange.talks import write_talk
+from tests.ready_runs import run_bare
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("talk")
     write_talk(place)
     options = RunOptions(place / "suite.yaml", responses=place / "r.jsonl", run_dir=place / "out", quiet=True)
-    return run(options).folders["m"]
+    return run_bare(options).folders["m"]
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ import pytest
 
 from genbench.exchange.export import export, write_parts
 from genbench.exchange.export_inspect import inspect_sample
-from genbench.pipeline import RunOptions, run
+from genbench.pipeline import RunOptions
 from genbench.types import Answer, Completion, SampleId
 from tests.exchange.talks import TALK, write_talk
+from tests.ready_runs import run_bare
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]
     place = tmp_path_factory.mktemp("talk")
     write_talk(place)
     options = RunOptions(place / "suite.yaml", responses=place / "r.jsonl", run_dir=place / "out", quiet=True)
-    folder = run(options).folders["m"]
+    folder = run_bare(options).folders["m"]
     (written,) = export(folder, "inspect", place / "logs")
     return written, json.loads(written.read_bytes())
 

@@ -12,8 +12,9 @@ import pytest
 from genbench.exchange.export import export
 from genbench.exchange.export_lm_eval import lm_eval_line
 from genbench.exchange.import_log import import_scores
-from genbench.pipeline import RunOptions, run
+from genbench.pipeline import RunOptions
 from tests.exchange.talks import TALK, write_talk
+from tests.ready_runs import run_bare
 
 READ_INSPECT = """\
 import sys
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("talk")
     write_talk(place)
     options = RunOptions(place / "suite.yaml", responses=place / "r.jsonl", run_dir=place / "out", quiet=True)
-    return run(options).folders["m"]
+    return run_bare(options).folders["m"]
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.loopback import QuietHandler, send, send_bytes
+from tests.ready_runs import run_bare
 
 _OWN = re.compile(r"What is \d+\?")
 """The questions of the suites here; calibration sets ask others."""
@@ -174,7 +175,7 @@ class Case:
             overrides=overrides,
             quiet=True,
         )
-        return pipeline.run(options)
+        return run_bare(options)
 
 
 @pytest.fixture

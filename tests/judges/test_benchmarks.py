@@ -13,6 +13,7 @@ from genbench import pipeline, registry
 from genbench.data.hub import how_to_mirror
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
+from tests.ready_runs import run_bare
 
 from .conftest import COMMIT, Server
 
@@ -114,7 +115,7 @@ def run(
         responses=path / "answers.jsonl",
         quiet=True,
     )
-    return pipeline.run(options).results[model].to_json()["tasks"][name]
+    return run_bare(options).results[model].to_json()["tasks"][name]
 
 
 def said(prompt: str, *names: str) -> list[str]:

@@ -20,6 +20,7 @@ from genbench.reports.write import report_text
 from genbench.stats.estimates import NO_RERUN
 from genbench.suite.config import TaskEntry
 from genbench.tasks.factory import own_scored_task
+from tests.ready_runs import run_bare
 
 SUITE = """\
 models: {{m: {{path: ./model}}}}
@@ -54,7 +55,7 @@ def make(
         quiet=True,
         shard=shard,
     )
-    return run(options).folders["m"]
+    return run_bare(options).folders["m"]
 
 
 @pytest.fixture(scope="module")
