@@ -12,6 +12,7 @@ import genbench
 from genbench.errors import InputError
 from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import add
+from genbench.reports.write import write_page
 from tests.ledger.synthetic import flat, make_run
 
 from ..ready_runs import RIGHT, WRONG, MakeRun
@@ -28,6 +29,7 @@ def pair(make_run: MakeRun) -> tuple[Path, Path]:
 
 def test_samples_are_a_frame_with_the_rows_of_samples_parquet(pair: tuple[Path, Path]) -> None:
     run = pair[0]
+    write_page([run])
     stored = pq.read_table(run / "samples.parquet").to_pylist()
     assert genbench.frame(run, library="arrow").to_pylist() == stored
     found = genbench.frame(run)
