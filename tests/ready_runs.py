@@ -106,7 +106,7 @@ def score_responses(
         limit=limit,
         quiet=True,
     )
-    return run_bare(options).folders["m"]
+    return pipeline.run(options).folders["m"]
 
 
 def as_another_run(
