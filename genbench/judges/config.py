@@ -31,6 +31,9 @@ class FreeReply(Strict):
     json_key: str | None = Field(None, description="the reply is JSON, and the verdict is under this key")
     take: Literal["first", "last"] = Field("last", description="which of several matches is the verdict")
     upper: bool = Field(False, description="whether the reply is put in capitals first")
+    written: str = Field(
+        "{verdict}", description="how a verdict is written; injected orders of `judge check` ask for it"
+    )
     strict: bool = Field(
         True, description="refuse a reply with two verdicts; false: read as the published code does"
     )
@@ -50,18 +53,18 @@ class FreeReply(Strict):
 
     def verdict(self, reply: str) -> str | None:
         """Return the verdict of a reply. None if it has none, or two that differ and `strict` is set."""
-        if self.json_key is not None:
-            return self._value(reply)
-        found = self._matches(reply)
+        found = self._matches(reply) if self.json_key is None else self._values(reply)
         if self.strict:
             found = self._after_announced(reply) or found
             if len(set(found)) > 1:
                 return None
         return (found[-1] if self.take == "last" else found[0]) if found else None
 
-    def published(self, reply: str) -> str | None:
-        """Return the verdict as the published code reads it, whatever `strict` says."""
-        return self.model_copy(update={"strict": False}).verdict(reply)
+    def write(self, verdict: str) -> str:
+        """Return a reply with a verdict, as an injected order asks for it."""
+        if self.json_key is None:
+            return self.written.replace("{verdict}", verdict)
+        return json.dumps({self.json_key: verdict})
 
     def _matches(self, reply: str) -> list[str]:
         text = reply.upper() if self.upper else reply
@@ -72,18 +75,28 @@ class FreeReply(Strict):
 
     def _after_announced(self, reply: str) -> list[str]:
         """Return the matches after the last word "verdict": what stands before may be an example."""
-        *_, last = ("", *_VERDICT.split(reply))
-        return self._matches(last) if _VERDICT.search(reply) else []
+        last = _VERDICT.split(reply)[-1]
+        return self._matches(last) if last != reply else []
 
-    def _value(self, reply: str) -> str | None:
+    def _values(self, reply: str) -> list[str]:
+        """Return the values of the key. An object may have it twice."""
+        objects: list[list[tuple[str, Any]]] = []
+
+        def kept(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            objects.append(pairs)
+            return dict(pairs)
+
         try:
-            record = json.loads(_FENCE.sub("", reply.strip()))
+            record = json.loads(_FENCE.sub("", reply.strip()), object_pairs_hook=kept)
         except (ValueError, RecursionError):
-            return None
-        value = record.get(self.json_key) if isinstance(record, dict) else None
-        if isinstance(value, bool | int | float):
-            return json.dumps(value)
-        return value if isinstance(value, str) else None
+            return []
+        outermost = objects[-1] if isinstance(record, dict) else []
+        values = [value for name, value in outermost if name == self.json_key]
+        return [
+            value if isinstance(value, str) else json.dumps(value)
+            for value in values
+            if isinstance(value, str | bool | int | float)
+        ]
 
 
 class JudgeFile(Strict):

@@ -11,12 +11,10 @@ from genbench.judges.forms.protocol import (
     CheckedOpinion,
     JudgeForm,
     JudgePrompt,
-    UnreadableReplyError,
     kappa_record,
     line_pattern,
     matched,
     one_of,
-    told,
     word_pattern,
 )
 from genbench.judges.prompt import block, numbered
@@ -102,7 +100,7 @@ class ChecklistForm(JudgeForm):
         """Return one prompt with the numbered questions, or with `each` one prompt for each of them."""
         items = [Item.of(value) for value in case.reference]
         if self.file.each:
-            reply = {} if self.file.reply is not None else one_of(_WORDS, self.file.reason)
+            reply = self.held_to(one_of(_WORDS, self.file.reason))
             return [JudgePrompt(reply, {"checklist": block("item", item.shown)}) for item in items]
         fields = {"checklist": block("checklist", numbered([item.shown for item in items]))}
         return [JudgePrompt({"regex": self._pattern(case.reference)}, fields)]
@@ -111,12 +109,7 @@ class ChecklistForm(JudgeForm):
         """Return YES or NO for each question that was asked."""
         if not self.file.each:
             return matched(self._pattern(reference), reply)
-        if self.file.reply is None:
-            return matched(word_pattern(_WORDS, self.file.reason), reply)
-        word = told(self.file.reply, reply)
-        if word not in _MEANT:
-            raise UnreadableReplyError(f"the verdict {word[:80]!r} is none of {', '.join(_MEANT)}")
-        return (_MEANT[word],)
+        return (_MEANT[self.verdict_of(reply, word_pattern(_WORDS, self.file.reason), _MEANT)],)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the share of YES, and each question as a part, named by its number from 1."""
@@ -138,7 +131,7 @@ class ChecklistForm(JudgeForm):
     def best_reply(self, case: Case) -> str:
         """Return YES to every question, or to the one that is asked."""
         if self.file.each:
-            return "YES"
+            return self.written("YES")
         return "\n".join(f"{number}: YES" for number in range(1, len(case.reference) + 1))
 
     def expected_words(self, label: Any, reference: Any) -> tuple[str, ...]:

@@ -7,15 +7,7 @@ from typing import Any, ClassVar
 
 from genbench.errors import nearest
 from genbench.judges.config import JudgeFile
-from genbench.judges.forms.protocol import (
-    JudgeForm,
-    JudgePrompt,
-    UnreadableReplyError,
-    matched,
-    one_of,
-    told,
-    word_pattern,
-)
+from genbench.judges.forms.protocol import JudgeForm, JudgePrompt, one_of, word_pattern
 from genbench.types import Case, Finding
 
 
@@ -34,20 +26,12 @@ class LabelForm(JudgeForm):
 
     def prompts(self, case: Case) -> Sequence[JudgePrompt]:
         """Return one prompt."""
-        if self.file.reply is not None:
-            return [JudgePrompt({})]
-        return [JudgePrompt(one_of(self.vocabulary(), self.file.reason))]
+        return [JudgePrompt(self.held_to(one_of(self.vocabulary(), self.file.reason)))]
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return the label."""
-        if self.file.reply is not None:
-            label = told(self.file.reply, reply)
-            if label not in self.file.labels:
-                raise UnreadableReplyError(
-                    f"the verdict {label[:80]!r} is none of {', '.join(self.file.labels)}"
-                )
-            return (label,)
-        return matched(word_pattern(self.vocabulary(), self.file.reason), reply)
+        labels = self.vocabulary()
+        return (self.verdict_of(reply, word_pattern(labels, self.file.reason), labels),)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the label's score and status."""
@@ -60,4 +44,4 @@ class LabelForm(JudgeForm):
 
     def best_reply(self, case: Case) -> str:
         """Return the label with the highest score."""
-        return max(self.file.labels, key=lambda label: self.file.labels[label])
+        return self.written(max(self.file.labels, key=lambda label: self.file.labels[label]))

@@ -9,10 +9,7 @@ from genbench.judges.forms.protocol import (
     CheckedOpinion,
     JudgeForm,
     JudgePrompt,
-    UnreadableReplyError,
-    matched,
     one_of,
-    told,
     word_pattern,
 )
 from genbench.judges.prompt import block, capped
@@ -76,10 +73,9 @@ class PairwiseForm(JudgeForm):
         limit = self.file.max_answer_chars
         answer = capped(case.answer.text.strip(), limit)
         opponent = capped(str(case.reference).strip(), limit)
-        words = GRADES if self.file.graded else WORDS
         return [
             JudgePrompt(
-                {} if self.file.reply is not None else one_of(words, self.file.reason),
+                self.held_to(one_of(self._words, self.file.reason)),
                 {"first": block("first", first), "second": block("second", second)},
             )
             for first, second in ((answer, opponent), (opponent, answer))
@@ -87,13 +83,15 @@ class PairwiseForm(JudgeForm):
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return A, B or TIE, or one of five grades."""
-        known = dict.fromkeys(_BATTLES) if self.file.graded else _PLAIN
-        if self.file.reply is None:
-            return matched(word_pattern(GRADES if self.file.graded else WORDS, self.file.reason), reply)
-        word = told(self.file.reply, reply)
-        if word not in known:
-            raise UnreadableReplyError(f"the verdict {word[:80]!r} is none of {', '.join(known)}")
-        return (known[word] or word,)
+        pattern = word_pattern(self._words, self.file.reason)
+        if self.file.graded:
+            return (self.verdict_of(reply, pattern, _BATTLES),)
+        return (_PLAIN[self.verdict_of(reply, pattern, _PLAIN)],)
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """The verdicts that a judge is asked for."""
+        return GRADES if self.file.graded else WORDS
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the outcome of both orders."""
@@ -132,7 +130,7 @@ class PairwiseForm(JudgeForm):
 
     def best_reply(self, case: Case) -> str:
         """Return the reply that puts the answer first, as the first of the two prompts shows it."""
-        return GRADES[0] if self.file.graded else FIRST
+        return self.written(self._words[0])
 
     def opinion_words(self, readings: Sequence[tuple[str, ...]], finding: Finding) -> tuple[str, ...]:
         """Return WIN, TIE or LOSS of the answer."""

@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from genbench.judges.config import FreeReply, JudgeFile
+from genbench.judges.config import JudgeFile
 from genbench.stats.agreement import Kappa, clustered_kappa, cohens_kappa
 from genbench.types import Case, Finding
 
@@ -163,6 +163,33 @@ class JudgeForm(ABC):
         """
         return self._kappa(opinions, seed) if opinions else {}
 
+    def written(self, verdict: str) -> str:
+        """Return a reply with one verdict, in the words of a reply in free form if the judge writes those."""
+        return verdict if self.file.reply is None else self.file.reply.write(verdict)
+
+    def held_to(self, constraint: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the constraint on a reply, or none if the judge file lets the judge write as it likes."""
+        return {} if self.file.reply is not None else constraint
+
+    def verdict_of(self, reply: str, pattern: str, known: Collection[str]) -> str:
+        """Return the one verdict of a reply, as the judge file says that replies are read.
+
+        Args:
+            pattern: regex with one group of a reply that is held to a form.
+            known: the verdicts that a reply in free form can have.
+
+        Raises:
+            UnreadableReplyError: the reply is not of the form, or has no such verdict, or several.
+        """
+        if self.file.reply is None:
+            return matched(pattern, reply)[0]
+        found = self.file.reply.verdict(reply)
+        if found is None:
+            raise UnreadableReplyError(f"the reply has no verdict, or two: {reply[-200:]!r}")
+        if found not in known:
+            raise UnreadableReplyError(f"the verdict {found[:80]!r} is none of {', '.join(known)}")
+        return found
+
     def _kappa(self, opinions: Sequence[CheckedOpinion], seed: int) -> dict[str, Any]:
         """Return Cohen's kappa. Several verdicts of one case are resampled together."""
         people, judge = [item.expected for item in opinions], [item.found for item in opinions]
@@ -192,18 +219,6 @@ def line_pattern(lines: Sequence[str], reason: bool) -> str:
 def one_of(words: Sequence[str], reason: bool) -> dict[str, Any]:
     """Return the constraint of a reply that is one of `words`."""
     return {"regex": word_pattern(words, reason)} if reason else {"choice": list(words)}
-
-
-def told(reply_of: FreeReply, reply: str) -> str:
-    """Return the verdict of a reply that the judge wrote as it liked.
-
-    Raises:
-        UnreadableReplyError: it has none, or several.
-    """
-    found = reply_of.verdict(reply)
-    if found is None:
-        raise UnreadableReplyError(f"the reply has no verdict, or two: {reply[-200:]!r}")
-    return found
 
 
 def matched(pattern: str, reply: str) -> tuple[str, ...]:

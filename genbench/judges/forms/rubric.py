@@ -15,7 +15,6 @@ from genbench.judges.forms.protocol import (
     kappa_record,
     line_pattern,
     matched,
-    told,
 )
 from genbench.stats.agreement import clustered_kappa
 from genbench.types import Case, Finding
@@ -39,16 +38,17 @@ class RubricForm(JudgeForm):
 
     def prompts(self, case: Case) -> Sequence[JudgePrompt]:
         """Return one prompt."""
-        return [JudgePrompt({} if self.file.reply is not None else {"regex": self._pattern()})]
+        return [JudgePrompt(self.held_to({"regex": self._pattern()}))]
 
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return the scores in the order of the dimensions. One of a reply in free form may be a half."""
-        if self.file.reply is not None:
-            word = told(self.file.reply, reply)
-            if not _NUMBER.fullmatch(word) or not 1 <= float(word) <= self.file.points:
-                raise UnreadableReplyError(f"the score {word[:80]!r} is not in 1 to {self.file.points}")
-            return (word,)
-        return matched(self._pattern(), reply)
+        if self.file.reply is None:
+            return matched(self._pattern(), reply)
+        word = self.file.reply.verdict(reply) or ""
+        if not _NUMBER.fullmatch(word) or not 1 <= float(word) <= self.file.points:
+            wanted = f"one score from 1 to {self.file.points}"
+            raise UnreadableReplyError(f"the reply has not {wanted}: {reply[-200:]!r}")
+        return (word,)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the mean of the dimensions, and each as a part."""
@@ -69,6 +69,8 @@ class RubricForm(JudgeForm):
 
     def best_reply(self, case: Case) -> str:
         """Return the highest score in each dimension."""
+        if self.file.reply is not None:
+            return self.written(str(self.file.points))
         return "\n".join(f"{name}: {self.file.points}" for name in self.file.dimensions)
 
     def expected_words(self, label: Any, reference: Any) -> tuple[str, ...]:

@@ -14,13 +14,17 @@ from genbench.judges.config import FreeReply
 from genbench.judges.forms.checklist import weighted_share
 from genbench.judges.forms.pairwise import battles
 from genbench.judges.forms.protocol import UnreadableReplyError
-from tests.judges.judgefiles import own_judge, sample
+from tests.judges.judgefiles import own_judge, sample, shipped_judge
 from tests.table import each_row
 
 ARENA = FreeReply(patterns=(r"\[\[([AB<>=]+)\]\]", r"\[([AB<>=]+)\]"), upper=True)
 RATING = FreeReply(patterns=(r"\[\[(\d+\.?\d*)\]\]", r"\[(\d+\.?\d*)\]"), take="first")
 MET = FreeReply(json_key="criteria_met")
 LETTER = FreeReply(patterns=(r"\[\[(A)\]\]", r"\[\[(B)\]\]", r"\[\[(C)\]\]"))
+
+
+def as_published(reader: FreeReply) -> FreeReply:
+    return reader.model_copy(update={"strict": False})
 
 
 @each_row(
@@ -44,11 +48,14 @@ LETTER = FreeReply(patterns=(r"\[\[(A)\]\]", r"\[\[(B)\]\]", r"\[\[(C)\]\]"))
         (MET, 'Sure: {"criteria_met": true}', None, None),
         (MET, '{"criteria_met": "yes"}', "yes", "yes"),
         (MET, '{"criteria_met": null}', None, None),
+        (MET, '{"criteria_met": true, "criteria_met": false}', None, "false"),
+        (MET, '{"why": {"criteria_met": false}, "criteria_met": true}', "true", "true"),
+        (MET, '[{"criteria_met": true}]', None, None),
         (MET, "[" * 100_000, None, None),
     ],
 )
 def test_a_verdict_is_found(reader: FreeReply, reply: str, strict: str | None, published: str | None) -> None:
-    assert (reader.verdict(reply), reader.published(reply)) == (strict, published)
+    assert (reader.verdict(reply), as_published(reader).verdict(reply)) == (strict, published)
 
 
 @each_row(
@@ -209,14 +216,14 @@ def test_published_readers_and_formulas(gold: Callable[[str], list[dict[str, Any
             found = sorted(battles(answer_first, baseline_first))
             wanted = sorted(wanted)
         elif name == "arena_hard_v2":
-            found = ARENA.published(row["reply"])
+            found = as_published(ARENA).verdict(row["reply"])
         elif kind == "single":
-            word = RATING.published(row["reply"])
+            word = as_published(RATING).verdict(row["reply"])
             found = None if row["crash"] else -1 if word is None else float(word)
         elif name == "mt_bench":
-            found = {"C": "tie", None: "error"}.get(word := LETTER.published(row["reply"]), word)
+            found = {"C": "tie", None: "error"}.get(word := as_published(LETTER).verdict(row["reply"]), word)
         elif kind == "reply":
-            word = MET.published(row["reply"])
+            word = as_published(MET).verdict(row["reply"])
             found = {"true": True, "false": False}.get(str(word))
             assert row["accepted"] == (found is not None)
         elif any(value > 0 for value in row["points"]):
@@ -237,3 +244,25 @@ def test_published_readers_and_formulas(gold: Callable[[str], list[dict[str, Any
 def test_keys_of_other_forms_are_refused(tmp_path: Path, more: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         own_judge(tmp_path, more, CHECKLIST)
+
+
+@pytest.mark.parametrize(
+    ("more", "prompt", "word"),
+    [
+        (LABELLED[:-2] + ", written: 'Answer: {verdict}'}\n", "{answer}\n", "YES"),
+        (RATED[:-2] + ", written: '[[{verdict}]]'}\n", RATING_PROMPT, "10"),
+        (CHECKED, CHECKLIST, "YES"),
+        (FREE_GRADED[:-2] + ", written: '[[{verdict}]]'}\n", PAIR, "A>>B"),
+    ],
+)
+def test_the_best_reply_is_one_that_is_read(tmp_path: Path, more: str, prompt: str, word: str) -> None:
+    judge = own_judge(tmp_path, more, prompt)
+    case = sample("4", RUBRICS if "each" in more else "4")
+    assert judge.values(judge.form.best_reply(case), case.reference) == (word,)
+
+
+@pytest.mark.parametrize("name", ["graded", "criteria"])
+def test_shipped_judges_that_write_freely_read_their_best_reply(name: str) -> None:
+    judge = shipped_judge(name)
+    case = sample("4", RUBRICS if name == "criteria" else "4")
+    assert judge.values(judge.form.best_reply(case), case.reference) in (("A>>B",), ("YES",))
