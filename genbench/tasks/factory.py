@@ -35,10 +35,10 @@ from genbench.tasks.page.model import (
     Scored,
     Template,
     checked_block,
-    is_chat,
-    read_chat,
+    opening,
     read_instructions,
     read_options,
+    read_question,
     read_reference,
     read_text,
     right_option,
@@ -342,11 +342,10 @@ class CustomTask:
         require_columns(row, self.columns, where)
         shown = {name: row[name] for name in self.shown}
         asked, what = row[self.fields.question], f"{where}: column '{self.fields.question}'"
-        chat = read_chat(asked, what) if is_chat(asked) else []
-        shown["question"] = chat[-1]["content"] if chat else read_text(asked, what)
+        shown["question"], earlier = read_question(asked, what)
         kept: dict[str, Any] = {"shown": shown, "reference": self._reference(row, where)}
-        if chat:
-            kept["earlier"] = chat[:-1]
+        if earlier:
+            kept["earlier"] = earlier
         if self.kind.lists_options:
             kept["options"] = read_options(row, self.fields.options, where)
             kept["right"] = right_option(kept["reference"], kept["options"], where)
@@ -369,10 +368,8 @@ class CustomTask:
             reference = None if reference is None else chosen
             values |= {"options": listed(texts), "letters": letters(len(texts))}
         text = self.templates[turn].render(values, f"task {self.name}, problem {problem.problem_id}")
-        earlier = tuple(Message(**item) for item in row.get("earlier", ())) if turn == 0 else ()
-        own = self.system is not None and turn == 0 and not (earlier and earlier[0].role == "system")
-        system = (Message("system", self.system or ""),) if own else ()
-        return Ask((*system, *earlier, Message("user", text)), reference, order)
+        before = opening(self.system, row.get("earlier", ())) if turn == 0 else ()
+        return Ask((*before, Message("user", text)), reference, order)
 
     def _reference_of(self, reference: Any, turn: int) -> Any:
         if len(self.templates) == 1:

@@ -1,7 +1,7 @@
 """Real runs of a real vLLM engine on the shipped tiny checkpoints, as processes of their own.
 
 Importing vLLM takes 20 s of the 30 s of CPU of such a run. So most are forked from a process that has
-imported it. Their texts are compared with those of `reference`, which is started as a user starts it.
+imported it. `reference` is started as a user starts it, and runs of its suite are compared with it.
 """
 
 from __future__ import annotations

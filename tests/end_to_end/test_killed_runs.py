@@ -72,7 +72,7 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
 
     process = reference.start(*command)  # while the engine loads
     wait_until(lambda: attempts(folder) == 1, process)
-    time.sleep(rng.uniform(0.2, 1))
+    time.sleep(rng.uniform(0.1, 0.6))
     kill(process)
     assert drawn(folder) == 0
 

@@ -31,9 +31,10 @@ ANSWERS = [
 _NUMBER = re.compile(r"What is (\d+)\?")
 
 
-def statuses(judged: Case) -> Counter[str]:
+def statuses(judged: Case, judge: str = "free_form", reference: object = None) -> Counter[str]:
     """Return how many samples have each status, after a run on the hostile answers."""
-    judged.write(n=len(ANSWERS), k=1, retries=0)
+    wanted = str if reference is None else lambda number: reference
+    judged.write(n=len(ANSWERS), k=1, retries=0, judge=judge, reference=wanted)
     lines = [
         {"task": "free", "problem_id": f"q{i}", "sample_index": 0, "text": text}
         for i, text in enumerate(ANSWERS)
@@ -68,5 +69,28 @@ def test_a_judge_that_an_answer_takes_over_makes_it_wrong(judged: Case, server: 
 
     server.grade = grade
     found = statuses(judged)
+    assert found.total() == len(ANSWERS) and not OURS & found.keys()
+    assert found["correct"] == 0 and found["wrong"] > len(ANSWERS) // 2
+
+
+FREE = {"graded": ("The opponent.", "[[B>>A]]"), "criteria": (["Is it 4?"], '{"criteria_met": false}')}
+"""Judges that write as they like: a reference for each, and a reply without credit."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("judge", FREE)
+def test_a_judge_that_writes_as_it_likes_may_repeat_a_hostile_answer(
+    judged: Case, server: Server, judge: str
+) -> None:
+    reference, lost = FREE[judge]
+
+    def grade(prompt: str) -> str:
+        number = _NUMBER.search(prompt)
+        if number is None or "I do not know." in prompt:
+            return lost
+        return ANSWERS[int(number[1])][:20_000]
+
+    server.grade = grade
+    found = statuses(judged, judge, reference)
     assert found.total() == len(ANSWERS) and not OURS & found.keys()
     assert found["correct"] == 0 and found["wrong"] > len(ANSWERS) // 2

@@ -55,6 +55,26 @@ def test_texts_of_the_prompt_depend_on_a_column(tmp_path: Path) -> None:
     assert text_of(made, {**row, "lang": "fr"}).startswith("Question Was?")
 
 
+def test_a_row_that_is_a_conversation_is_asked_as_its_turns(tmp_path: Path) -> None:
+    more = 'kind: exact\nfields: {question: q, reference: a}\nsystem: Be brief.\nprompt: "Now: {question}"\n'
+    made = task(tmp_path, HEAD + more)
+    chat = [
+        {"role": "user", "content": "Think of 3."},
+        {"role": "assistant", "content": "I have it."},
+        {"role": "user", "content": "Double it."},
+    ]
+    [problem] = made.problems([{"q": chat, "a": "6"}])
+    said = [(message.role, message.content) for message in ask(made, problem).messages]
+    earlier = [(item["role"], item["content"]) for item in chat[:-1]]
+    assert said == [("system", "Be brief."), *earlier, ("user", "Now: Double it.")]
+    [own] = made.problems([{"q": [{"role": "system", "content": "Be long."}, *chat], "a": "6"}])
+    assert [message.content for message in ask(made, own).messages if message.role == "system"] == [
+        "Be long."
+    ]
+    with pytest.raises(DataError, match="row 1: column 'q': the last message is not the user's"):
+        made.problems([{"q": chat[:2], "a": "6"}])
+
+
 def test_a_text_without_a_variant_for_the_row_is_named(tmp_path: Path) -> None:
     made = task(tmp_path, CHOICE.replace(", else: Question", ""))
     with pytest.raises(DataError, match=r"row 1: the prompt has no \{lead\} for lang 'fr'"):

@@ -5,7 +5,7 @@ template.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -19,6 +19,7 @@ from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride
 from genbench.tasks.choice_options import LETTERS, Order
 from genbench.tasks.kinds import KINDS, LIKELIHOOD
+from genbench.types import Message
 
 InstructionColumns = tuple[str | None, str | None]
 """The columns of one turn's instruction ids and of their arguments."""
@@ -169,6 +170,26 @@ def read_chat(value: Any, what: str) -> list[dict[str, str]]:
     if not found or found[-1]["role"] != "user":
         raise DataError(f"{what}: the last message is not the user's, so there is nothing to answer")
     return found
+
+
+def read_question(value: Any, what: str) -> tuple[str, list[dict[str, str]]]:
+    """Return the text that is asked, and the messages before it if the cell is a conversation.
+
+    Raises:
+        DataError: the cell is null or blank, or no conversation that the user ends. `what` names the cell.
+    """
+    if not is_chat(value):
+        return read_text(value, what), []
+    *earlier, last = read_chat(value, what)
+    return last["content"], earlier
+
+
+def opening(system: str | None, earlier: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Return the messages before what is asked. A conversation keeps a system message of its own."""
+    said = [Message(**item) for item in earlier]
+    if system is None or (said and said[0].role == "system"):
+        return tuple(said)
+    return (Message("system", system), *said)
 
 
 def read_text(value: Any, what: str) -> str:

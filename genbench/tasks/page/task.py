@@ -21,10 +21,10 @@ from genbench.tasks.page.model import (
     Page,
     Template,
     column_of,
-    is_chat,
-    read_chat,
+    opening,
     read_instructions,
     read_options,
+    read_question,
     read_reference,
     read_text,
     right_option,
@@ -241,9 +241,7 @@ class PageTask(RowTask):
         if self.kind.lists_options:
             order, options, reference = shown_options(self.page.order, problem, sample_index)
         text = self.prompt.render(row["shown"], options, f"task {self.info.name}")
-        earlier = [Message(**item) for item in row.get("earlier", ())]
-        own = self.page.system is not None and not (earlier and earlier[0].role == "system")
-        messages = [*([Message("system", self.page.system or "")] if own else []), *earlier]
+        messages = list(opening(self.page.system, row.get("earlier", ())))
         for question, answer in self.page.turns_before:
             messages += [Message("user", question), Message("assistant", answer)]
         return Ask((*messages, Message("user", text)), reference, order)
@@ -296,8 +294,11 @@ class PageTask(RowTask):
         asks = self.page.scored is None or "question" in self.prompt.template.names
         cell = column_of(row, fields.question, where) if asks else ""
         what = f"{where}: column '{fields.question}'"
-        chat = read_chat(cell, what) if is_chat(cell) and self.page.scored is None else []
-        question = chat[-1]["content"] if chat else read_text(cell, what) if asks else ""
+        question, earlier = "", list[dict[str, str]]()
+        if self.page.scored is None:
+            question, earlier = read_question(cell, what)
+        elif asks:
+            question = read_text(cell, what)
         shown = self.prompt.shown(row, question, where)
         shown["examples"] = self.prompt.examples(row, self.example_rows, where)
         strata = self._strata(row, where)
@@ -306,8 +307,8 @@ class PageTask(RowTask):
             kept = scored_row(self.page, row, shown, where)
             return Problem(self.info.name, self._id(row, where), kept, strata, group)
         kept = {"shown": shown, "reference": self._reference(row, where)}
-        if chat:
-            kept["earlier"] = chat[:-1]
+        if earlier:
+            kept["earlier"] = earlier
         if self.kind.lists_options:
             kept["options"] = read_options(row, fields.options, where, repeated=True)
             kept["also"] = () if fields.also is None else tuple(column_of(row, fields.also, where))
