@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--shape", choices=("tiny", "1.7b", "8b"), help="size of the model; 1.7b unless told")
     parser.add_argument("--small", action="store_true", help="a few requests to a tiny model")
+    parser.add_argument("--rounds", type=int, help="how often each arm is measured, where time is short")
     parser.add_argument("--out", type=Path, help="a file that gets every row as JSON")
     parser.add_argument("--engine", action="append", default=[], metavar="KEY=JSON", help="argument of vLLM")
     parser.add_argument("--timeout", type=float, default=600, help="seconds that one part may take")
@@ -90,11 +92,13 @@ def run_part(part: str, options: argparse.Namespace) -> list[dict[str, Any]]:
             timeout=options.timeout,
             env=environment(part),
         )
-        lines = [line for line in done.stdout.splitlines() if line.startswith(RESULT)]
-    except subprocess.TimeoutExpired:
-        lines = []
+        said = done.stdout
+    except subprocess.TimeoutExpired as end:
+        said = end.stdout.decode() if isinstance(end.stdout, bytes) else end.stdout or ""
+    lines = [line for line in said.splitlines() if line.startswith(RESULT)]
     print(f"   {part}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     if not lines:
+        print("\n".join(said.splitlines()[-40:]), file=sys.stderr)  # vLLM's own log goes to standard output
         return [{"part": part, "what": "did not finish; its messages are above", "value": None, "unit": ""}]
     found: list[dict[str, Any]] = json.loads(lines[-1].removeprefix(RESULT))
     for row in found:
@@ -105,6 +109,7 @@ def run_part(part: str, options: argparse.Namespace) -> list[dict[str, Any]]:
 def forwarded(options: argparse.Namespace) -> list[str]:
     given = ["--small"] if options.small else []
     given += ["--shape", options.shape] if options.shape else []
+    given += ["--rounds", str(options.rounds)] if options.rounds else []
     return given + [word for item in options.engine for word in ("--engine", item)]
 
 
@@ -116,6 +121,8 @@ def environment(part: str) -> dict[str, str]:
 
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     scale = SMALL if options.small else LARGE
+    if options.rounds:
+        scale = replace(scale, rounds=options.rounds, pairs=options.rounds)
     shape = options.shape or scale.shape
     extra = {key: json.loads(value) for key, _, value in (item.partition("=") for item in options.engine)}
     with tempfile.TemporaryDirectory() as name:
