@@ -80,6 +80,22 @@ class PromptError(InputError):
     """A prompt cannot be made: no chat template, or it does not fit the context."""
 
 
+class ContextFullError(PromptError):
+    """A prompt leaves no room for an answer.
+
+    Args:
+        tokens: tokens of the prompt.
+        context: tokens of the context.
+    """
+
+    def __init__(self, tokens: int, context: int) -> None:
+        super().__init__(
+            f"the prompt has {tokens} tokens and the context {context}: none is left for an answer; "
+            "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
+        )
+        self.tokens, self.context = tokens, context
+
+
 class ResponsesError(InputError):
     """A file of ready responses is wrong. The message names the line."""
 

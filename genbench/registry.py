@@ -60,6 +60,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "foreign_score": "genbench.verifiers.foreign.foreign_score:ForeignScoreVerifier",
             "tool_loop": "genbench.verifiers.tools.conversations:ToolLoopVerifier",
             "user_loop": "genbench.verifiers.tools.conversations:UserLoopVerifier",
+            "agent": "genbench.verifiers.tools.rollouts:RolloutVerifier",
         },
         "metric": dict.fromkeys(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"

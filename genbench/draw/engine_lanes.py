@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,6 +54,7 @@ class LaneContext:
         sessions: the engines at work.
         queued: by session, the samples that waited inside its engine at the time `counted`.
         facts: by lane, what its last engine reported.
+        rolling: samples that no other engine may take over, because a harness runs for them.
     """
 
     drawer: Drawer
@@ -71,6 +72,7 @@ class LaneContext:
     queued: dict[EngineSession, int] = field(default_factory=dict)
     counted: float = -math.inf
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    rolling: Container[SampleId] = ()
 
     def fullest(self, now: float) -> EngineSession | None:
         """Return the session in whose engine most samples wait, or None if none waits.
@@ -214,7 +216,8 @@ class EngineSession:
 
     def not_begun(self) -> list[SampleId]:
         """Return what waits inside the engine, in the order in which it was handed to it."""
-        return [sample for sample in self._tasks if not self._engine.has_begun(sample)]
+        rolling = self._shared.rolling
+        return [item for item in self._tasks if item not in rolling and not self._engine.has_begun(item)]
 
     def excess(self) -> list[SampleId]:
         """Return what does not fit into the engine, in the order in which it was handed to it.

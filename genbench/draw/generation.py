@@ -31,6 +31,30 @@ class Sink(Protocol):
         ...
 
 
+class Rollouts(Protocol):
+    """What runs the rollouts of agent harnesses."""
+
+    async def run(
+        self, draw: Draw, stored: Sequence[Completion], complete: Complete
+    ) -> tuple[Request, str, bool]:
+        """Run one rollout to its end.
+
+        Args:
+            stored: completions that an earlier attempt has drawn.
+            complete: draws and stores one completion.
+
+        Returns:
+            The request that stands for the harness's result, the result as text, and whether a limit of the
+            rollout ended it.
+
+        Raises:
+            RequestFailedError: the engine refused a request.
+            EngineError: the engine is gone, or no rollout can be run.
+        """
+        ...
+
+
+Complete = Callable[[Request], Awaitable[Completion]]
 Split = Callable[[Completion], Answer]
 Offer = Callable[[Draw, list[Completion], list[Answer]], None]
 Progress = Callable[[Completion], None]
@@ -58,6 +82,7 @@ class Generation:
         facts: by name, what each engine reported. Filled when the engines are closed.
         ran_dry: called when no sample waits any more. Another model may then use engines that are idle.
         user: returns what a simulated user says. None: the engine says it, as ready responses do.
+        rollouts: what runs the tasks of agent harnesses. None: there is none.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -77,6 +102,9 @@ class Generation:
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     ran_dry: Callable[[], None] = lambda: None
     user: Callable[[Request], Awaitable[str]] | None = None
+    rollouts: Rollouts | None = None
+    rolling: set[SampleId] = field(default_factory=set)
+    """Rollouts whose harness runs. The engine has them only while they wait for a reply."""
 
     async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
         """Draw all samples, or until `stop` is set.
@@ -90,6 +118,7 @@ class Generation:
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
         shared = LaneContext(self, self.limit, self.stop, tell, self._begin, self.tell)
+        shared.rolling = self.rolling
         if more is None:
             shared.ran_dry, shared.gives_way = self.ran_dry, True
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
@@ -120,6 +149,11 @@ class Generation:
         """Draw all turns of one sample that are not stored yet."""
         self.began(draw.sample)
         done = self.stored.setdefault(draw.sample, [])
+        if draw.task.is_rollout and self.rollouts is not None:
+            await self._roll(engine, draw, done, self.rollouts)
+            del self.stored[draw.sample]
+            self.offer(draw, done, [self.split(completion) for completion in done])
+            return
         answers = [self.split(completion) for completion in done]
         request = await self._next(draw, answers)
         while request is not None:
@@ -137,6 +171,35 @@ class Generation:
             done.append(completion)
         del self.stored[draw.sample]
         self.offer(draw, done, answers)
+
+    async def _roll(self, engine: Engine, draw: Draw, done: list[Completion], rollouts: Rollouts) -> None:
+        """Run one rollout. Its last completion is the result of its harness.
+
+        What is drawn is kept in `done` at once, so that it is replayed if the engine dies.
+        """
+
+        async def complete(request: Request) -> Completion:
+            completion = await engine.generate(request, self.attempt)
+            of_trace = await self.count_trace(completion, self.split(completion))
+            completion = replace(completion, trace_tokens=of_trace, prompt=request.prompt)
+            self._keep(completion)
+            self.limit.note(draw, completion)
+            done.append(completion)
+            return completion
+
+        self.rolling.add(draw.sample)
+        try:
+            request, text, was_cut_off = await rollouts.run(draw, tuple(done), complete)
+            ended = unanswered(request, self.attempt, text, "length" if was_cut_off else "stop")
+        except RequestFailedError as error:
+            number = max((item.turn + 1 for item in done), default=0)
+            request = self.maker.request(draw.task, draw.problem, draw.sample_index, ())  # type: ignore[assignment]
+            ended = failed(replace(request, turn=number), self.attempt, str(error))
+        finally:
+            self.rolling.discard(draw.sample)
+        ended = replace(ended, prompt=None, final=len(done) + 1 < draw.problem.turns)
+        self._keep(ended)
+        done.append(ended)
 
     def _keep(self, completion: Completion) -> None:
         self.sink.append_completion(completion)

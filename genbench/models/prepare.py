@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from genbench.consent import require_consent
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError, DataError, PromptError
@@ -39,6 +40,7 @@ from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded_task import AskCache, LoadedTask
+from genbench.tasks.python.agents import AgentTask
 from genbench.types import Ask, Message, ToolOffer
 
 
@@ -269,6 +271,11 @@ def prepare_model(
             decoding[task] |= {"request": "score", "prefix_token_id": prefix, "logprobs": "raw"}
         for task, form in model.tool_forms.items():
             decoding[task]["tools"] = form
+        for item in tasks:
+            if isinstance(item.task, AgentTask):
+                if settings.generates:
+                    require_consent(suite.folder, f"{item.where}: the harness {item.task.plan.name}")
+                decoding[item.name]["agent"] = item.task.plan.terms
         return PreparedModel(
             **{own.name: getattr(model, own.name) for own in fields(model)},
             terms={"decoding": decoding, **settings.terms},

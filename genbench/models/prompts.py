@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from genbench.errors import ConfigError, PromptError, nearest
+from genbench.errors import ConfigError, ContextFullError, PromptError, nearest
 from genbench.models import traces
 from genbench.suite.config import ModelConfig, TraceTags
 from genbench.suite.shipped import resolve
@@ -369,14 +369,11 @@ def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
     """Return max_tokens lowered to what prompt and context leave, and whether it was lowered.
 
     Raises:
-        PromptError: nothing is left. A prompt is never cut.
+        ContextFullError: nothing is left. A prompt is never cut.
     """
     left = context - prompt_tokens
     if left < 1:
-        raise PromptError(
-            f"the prompt has {prompt_tokens} tokens and the context {context}: none is left for an answer; "
-            "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
-        )
+        raise ContextFullError(prompt_tokens, context)
     return min(max_tokens, left), left < max_tokens
 
 

@@ -131,6 +131,43 @@ class RequestMaker:
             tools=rendered.tools,
         )
 
+    def of_chat(  # noqa: PLR0917  all of them are what a request is
+        self,
+        task: LoadedTask,
+        sample: SampleId,
+        turn: int,
+        messages: tuple[Message, ...],
+        offer: ToolOffer | None,
+        most: int | None = None,
+    ) -> Request:
+        """Return the request for messages that a harness sends. It is rendered as the task's own prompts are.
+
+        Args:
+            turn: its number among the completions of the rollout.
+            most: the lower limit of new tokens that the harness wishes.
+
+        Raises:
+            PromptError: the template refuses the messages, or they fill the context.
+        """
+        rendered = self._render(task.name, messages, offer)
+        wanted = min(task.decoding.max_tokens, most or task.decoding.max_tokens)
+        max_tokens, clamped = wanted, False
+        if rendered.token_ids is not None:
+            max_tokens, clamped = self._fit(len(rendered.token_ids), wanted)
+        return Request(
+            sample=sample,
+            turn=turn,
+            token_ids=rendered.token_ids or (),
+            seed=sample_seed(self._run_seed, sample, turn),
+            max_tokens=max_tokens,
+            prompt_digest=rendered.digest,
+            prompt=rendered.text,
+            trace_opened=rendered.opened_trace,
+            clamped=clamped,
+            messages=rendered.messages,
+            tools=rendered.tools,
+        )
+
     def _of_user(self, sample: SampleId, turn: int, ask: Ask) -> Request:
         """Return the request for the model that plays the user. Its own engine renders the messages."""
         said = [[message.role, message.content] for message in ask.messages]

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -123,13 +124,14 @@ def with_folders(suite: Suite, entry: TaskEntry) -> TaskEntry:
     return entry.model_copy(update={"verifier": entry.verifier | folders}) if folders else entry
 
 
-_TOOL_LOOP, _USER_LOOP, _GENERATED = "tool_loop", "user_loop", "generated"
+_TOOL_LOOP, _USER_LOOP, _GENERATED, _AGENT = "tool_loop", "user_loop", "generated", "agent"
 _SANDBOX = ("tier", "wall_s", "memory_mib", "unsafe_local_exec")
 """Options of the verifier that the task needs too, because both run the functions."""
 TARGETS = {
     _TOOL_LOOP: "genbench.tasks.python.loops:tool_loop",
     _USER_LOOP: "genbench.tasks.python.loops:user_loop",
     _GENERATED: "genbench.tasks.python.own_generator:generated",
+    _AGENT: "genbench.tasks.python.agents:agent",
 }
 """Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
 FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
@@ -137,6 +139,7 @@ FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
         _TOOL_LOOP: ("functions", "rows"),
         _USER_LOOP: ("functions", "rows", "policy"),
         _GENERATED: ("generator",),
+        _AGENT: ("source", "python"),
     }
 )
 """The options of these tasks that name files: `PATH`, or `PATH:NAME`."""
@@ -237,9 +240,17 @@ def _files(suite: Suite, entry: TaskEntry) -> dict[str, Any]:
     if entry.task in (_TOOL_LOOP, _USER_LOOP):
         own = {name: entry.verifier[name] for name in _SANDBOX if name in entry.verifier}
         found |= {"sandbox": own} if own else {}
+    if entry.task == _AGENT and isinstance(entry.options.get("command"), list):
+        found["command"] = [_program(str(word), suite.folder) for word in entry.options["command"]]
     if entry.task == _GENERATED and "generator" in found:
         found["named"] = str(entry.options["generator"])
     return found
+
+
+def _program(word: str, folder: Path) -> str:
+    """Return a word of a command. A word that names a file of the suite's folder becomes its whole path."""
+    place = folder / word
+    return str(place.absolute()) if word and not word.startswith("-") and place.is_file() else word
 
 
 def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:

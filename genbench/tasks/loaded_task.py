@@ -15,6 +15,7 @@ from typing import Any
 from genbench.protocols import Task
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.generated import GeneratedTask
+from genbench.tasks.python.agents import AgentTask
 from genbench.types import Ask, Problem
 
 CHARACTERS = 32_000_000
@@ -133,6 +134,11 @@ class LoadedTask:
     def is_slow(self) -> bool:
         """Return whether it may take seconds to ask the task, so that it is asked in a thread first."""
         return bool(getattr(self.task, "is_slow", False))
+
+    @property
+    def is_rollout(self) -> bool:
+        """Return whether a sample is a rollout of an agent harness, which asks the model what it likes."""
+        return isinstance(self.task, AgentTask)
 
     @property
     def samples(self) -> int:

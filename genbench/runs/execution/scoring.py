@@ -95,6 +95,7 @@ class Scorer:
         self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
     ) -> None:
         verified = self._tasks[sample.task]
+        answers = deciding(verified.task, answers)
         if any(completion.finish_reason == "error" for completion in completions):
             finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
         else:
@@ -195,6 +196,14 @@ def conversations(
 def stale_verifiers(folder: RunFolder, verified: VerifiedTask) -> set[str]:
     """Return the digests of other verifiers among the task's verdicts."""
     return {verdict.verifier for verdict in folder.verdicts(verified.task.name)} - {verified.verifier}
+
+
+def deciding(task: LoadedTask, answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return the answers that decide on a sample: that of a harness alone, or else those of all turns.
+
+    In a rollout the harness deals with replies that were cut off. Only what it made of them counts.
+    """
+    return answers[-1:] if task.is_rollout else answers
 
 
 def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:

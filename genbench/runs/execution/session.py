@@ -219,10 +219,10 @@ class Drawing:
         label = self._context.job.model.name
         progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
         gpus = GpuWatch()
-        users = self._context.simulated_users()
-        generation.user = users.reply
+        users, rollouts = self._context.simulated_users(), self._context.agent_rollouts()
+        generation.user, generation.rollouts = users.reply, rollouts
         try:
-            async with users, gpus:
+            async with users, rollouts, gpus:
                 await generation.run(draws, more)
         finally:
             self.seconds = progress.seconds

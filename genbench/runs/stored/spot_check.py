@@ -18,7 +18,7 @@ from genbench.errors import GenbenchError, InputError
 from genbench.judges.judged_tasks import is_judged
 from genbench.models.traces import Reasoning
 from genbench.runs.event_loop import run_coroutine
-from genbench.runs.execution.scoring import case_of, conversations, verdict_of
+from genbench.runs.execution.scoring import case_of, conversations, deciding, verdict_of
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
 from genbench.store.folder import RunFolder
@@ -91,8 +91,9 @@ class StoredAnswers:
             )
 
         async def verdict(problem: Problem, index: int, answers: tuple[Answer, ...]) -> Verdict:
-            finding = await pool.verify(spec, case_of(task, problem, index, answers))
-            return verdict_of(SampleId(task.name, problem.problem_id, index), answers, finding, digest)
+            decide = tuple(deciding(task, answers))
+            finding = await pool.verify(spec, case_of(task, problem, index, decide))
+            return verdict_of(SampleId(task.name, problem.problem_id, index), decide, finding, digest)
 
         found = await _within(end, [verdict(*case) for case in cases])
         return self._compared(found, len(cases))

@@ -1,0 +1,431 @@
+"""The gateway of a run: it serves the rollouts of agent tasks, and runs their harnesses.
+
+Each rollout has an address and a key of its own on a socket of the file system. Its harness runs in a network
+namespace in which that address is all that can be reached (see namespace.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from genbench.errors import ConfigError, EngineError, UnavailableError
+from genbench.gateway.chat import ChatError
+from genbench.gateway.namespace import NO_NAMESPACE
+from genbench.gateway.rollout import Ask, Complete, Rollout, Split, outcome_text
+from genbench.harnesses.endings import outcome_of
+from genbench.harnesses.plan import HarnessPlan, Outcome
+from genbench.types import Completion, Problem, SampleId
+
+PORT = 8000
+"""The port at which a harness finds the gateway, in its own network namespace."""
+_TRIES = 3
+"""How often a rollout is begun, if each time a fault of ours ends it."""
+_LOOK_S = 0.2
+_END_S = 5.0
+"""Seconds that a harness has to end after SIGTERM."""
+_TAIL = 2_000
+_NO_REQUEST = (
+    "no request reached the gateway within {seconds:g} s: the harness does not use GENBENCH_BASE_URL, or it "
+    "ended before its first request"
+)
+_KEPT = ("out.log", "err.log", "result.json", "trajectory.json")
+"""What stays of the folder of a rollout."""
+_LAUNCHER = Path(__file__).with_name("namespace.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What the run gives to one rollout: how its requests are made, drawn and split."""
+
+    ask: Ask
+    complete: Complete
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutEnd:
+    """The result of a rollout as JSON text, the digest of its first prompt, and whether a limit ended it."""
+
+    text: str
+    prompt_digest: str
+    was_cut_off: bool
+
+
+class Gateway:
+    """The rollouts of one run. Use it in `async with`.
+
+    Args:
+        plans: by task, how its rollouts are run.
+        folder: where what the harnesses print is kept, by task and sample.
+        model, version: the name and the identity of the model, which replies carry.
+        context: tokens of the model's context, or None if unknown.
+    """
+
+    def __init__(
+        self,
+        plans: Mapping[str, HarnessPlan],
+        folder: Path,
+        *,
+        model: str,
+        version: str,
+        context: int | None = None,
+    ) -> None:
+        self._plans, self._folder = plans, folder
+        self._model, self._version, self._context = model, version, context
+        self._secret = secrets.token_bytes(32)
+        self._open: dict[str, Rollout] = {}
+        self._slots = {name: asyncio.Semaphore(plan.limits.concurrent) for name, plan in plans.items()}
+        self._served: Counter[str] = Counter()
+        """Requests by task."""
+        self._place: Path | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._stop: Callable[[], None] = lambda: None
+        self.refused = 0
+        """Requests with a wrong, foreign or ended key."""
+
+    def key(self, address: str) -> str:
+        """Return the key of a rollout's address. It opens nothing else."""
+        return hmac.new(self._secret, address.encode(), hashlib.sha256).hexdigest()
+
+    @staticmethod
+    def address(sample: SampleId) -> str:
+        """Return the path of a rollout, without its host. Ids of problems may have any character."""
+        return f"/r/{quote(sample.task, safe='')}/{_short_id(sample.problem_id)}/{sample.sample_index}"
+
+    @property
+    def socket(self) -> Path:
+        """Return the path of the socket. Known inside `async with`."""
+        assert self._place is not None
+        return self._place / "gateway"
+
+    async def __aenter__(self) -> Self:
+        if not self._plans:
+            return self
+        try:
+            import uvicorn  # noqa: PLC0415  only runs with agents need it
+
+            from genbench.gateway.http import application, quiet_server  # noqa: PLC0415
+        except ImportError as error:
+            raise ConfigError(f"agent tasks need {error.name}: pip install 'genbench[agents]'") from None
+        await _check_namespaces()
+        self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
+        config = uvicorn.Config(
+            application(self), uds=str(self.socket), log_config=None, access_log=False, lifespan="off"
+        )
+        server = quiet_server(config)
+        self._serving = asyncio.create_task(server.serve())
+        self._stop = lambda: setattr(server, "should_exit", True)
+        while not server.started:
+            if self._serving.done():
+                await self._serving
+            await asyncio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._serving is not None:
+            self._stop()
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._serving, _END_S)
+        if self._place is not None:
+            shutil.rmtree(self._place, ignore_errors=True)
+
+    @property
+    def model_card(self) -> dict[str, Any]:
+        """Return the model as /models shows it."""
+        card: dict[str, Any] = {"id": self._model, "object": "model", "owned_by": "genbench", "created": 0}
+        return card if self._context is None else card | {"max_model_len": self._context}
+
+    def rollout(self, address: str, key: str) -> Rollout:
+        """Return the rollout of an address.
+
+        Raises:
+            ChatError: 403, if the key is not that of the address, or the rollout is over.
+        """
+        found = self._open.get(address)
+        if found is None or not hmac.compare_digest(key.encode(), self.key(address).encode()):
+            self.refused += 1
+            raise ChatError("the key does not open this rollout, or the rollout is over", status=403)
+        self._served[address.split("/")[2]] += 1
+        return found
+
+    async def run(
+        self, problem: Problem, sample: SampleId, stored: Sequence[Completion], hooks: Hooks
+    ) -> RolloutEnd:
+        """Run one rollout to its end.
+
+        Faults of ours are tried again. What the model drew before is then replayed.
+
+        Raises:
+            EngineError: the engine died or the run ended, or no request of the task ever reached the gateway.
+        """
+        plan = self._plans[sample.task]
+        drawn = list(stored)
+
+        async def complete(request: Any) -> Completion:
+            completion = await hooks.complete(request)
+            drawn.append(completion)
+            return completion
+
+        async with self._slots[sample.task]:
+            for tries in count(1):
+                rollout = Rollout(
+                    plan, hooks.ask, complete, hooks.split, list(drawn), self._model, self._version
+                )
+                outcome, seconds = await self._once(rollout, plan, problem, sample)
+                if not outcome.is_ours or tries == _TRIES:
+                    break
+                self._require_some_request(rollout, plan, sample, outcome)
+        facts = {**rollout.record, "wall_s": round(seconds, 3), "tries": tries}
+        facts["tools_s"] = round(max(0.0, seconds - rollout.engine_s), 3)
+        text = outcome_text(
+            {
+                "score": outcome.score,
+                "status": outcome.status,
+                "detail": dict(outcome.detail),
+                "rollout": facts,
+            }
+        )
+        return RolloutEnd(text, rollout.first_prompt or "", rollout.ended_by is not None)
+
+    def _require_some_request(
+        self, rollout: Rollout, plan: HarnessPlan, sample: SampleId, outcome: Outcome
+    ) -> None:
+        """End the run if no request of a task has ever come: then no rollout will ever have one."""
+        if rollout.requests == 0 and not self._served[quote(sample.task, safe="")]:
+            why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
+            said = str(outcome.detail.get("why", ""))
+            raise EngineError(f"task {sample.task}, problem {sample.problem_id}: {why}. Its end: {said}")
+
+    async def _once(
+        self, rollout: Rollout, plan: HarnessPlan, problem: Problem, sample: SampleId
+    ) -> tuple[Outcome, float]:
+        """Run the harness once. Return what it found, and its seconds."""
+        address = self.address(sample)
+        self._open[address] = rollout
+        began = time.monotonic()
+        try:
+            with _working_folder(self._folder, sample) as folder:
+                (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
+                code = await self._harness(rollout, plan, address, folder)
+                outcome = _outcome(rollout, plan, folder, code)
+        finally:
+            del self._open[address]
+            await rollout.close()
+        if rollout.failure is not None and not isinstance(rollout.failure, asyncio.CancelledError):
+            raise rollout.failure
+        return outcome, time.monotonic() - began
+
+    async def _harness(self, rollout: Rollout, plan: HarnessPlan, address: str, folder: Path) -> int | None:
+        """Run the process of the harness. Return its status, or None if a limit or a failure ended it."""
+        order = {
+            "socket": str(self.socket),
+            "port": PORT,
+            "writable": [str(folder)],
+            "command": list(plan.command),
+            "folder": str(folder),
+            "out": str(folder / "out.log"),
+            "err": str(folder / "err.log"),
+            "environment": self._environment(plan, address, folder),
+        }
+        async with _process(order, folder / "namespace.log") as process:
+            return await self._watch(process, rollout, plan)
+
+    def _environment(self, plan: HarnessPlan, address: str, folder: Path) -> dict[str, str]:
+        """Return the whole environment of a harness. Keys and settings of this process are not in it."""
+        names = ("PATH", "LANG", "TZ", *plan.environment)
+        kept = {name: os.environ[name] for name in names if name in os.environ}
+        base_url = f"http://127.0.0.1:{PORT}{address}/v1"
+        ours = {
+            "HOME": str(folder),
+            "TMPDIR": str(folder / "tmp"),
+            "GENBENCH_BASE_URL": base_url,
+            "GENBENCH_KEY": self.key(address),
+            "GENBENCH_MODEL": self._model,
+            "GENBENCH_PROBLEM": str(folder / "problem.json"),
+            "GENBENCH_OUT": str(folder),
+            "OPENAI_BASE_URL": base_url,
+            "OPENAI_API_KEY": self.key(address),
+        }
+        return {"LANG": "C.UTF-8", **kept, **_TELEMETRY_OFF, **ours}
+
+    async def _watch(
+        self, process: asyncio.subprocess.Process, rollout: Rollout, plan: HarnessPlan
+    ) -> int | None:
+        began, ended = time.monotonic(), asyncio.ensure_future(process.wait())
+        failed = asyncio.ensure_future(rollout.failed.wait())
+        try:
+            while not ended.done() and not failed.done():
+                await asyncio.wait({ended, failed}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                own = time.monotonic() - began - rollout.engine_seconds
+                if own > plan.limits.wall_s:
+                    rollout.ended_by = "clock"
+                    return None
+                if rollout.requests == 0 and own > plan.limits.first_request_s:
+                    return None
+            return process.returncode
+        finally:
+            for waiting in (ended, failed):
+                waiting.cancel()
+            await asyncio.gather(ended, failed, return_exceptions=True)
+
+
+_TELEMETRY_OFF: Mapping[str, str] = {
+    "HARBOR_TELEMETRY": "0",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "DO_NOT_TRACK": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    "MSWEA_SILENT_STARTUP": "1",
+    "MSWEA_COST_TRACKING": "ignore_errors",
+    "INSPECT_TELEMETRY": "",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+"""Variables that keep harnesses from calling home or fetching prices. There is no network for it either."""
+
+
+def _told(problem: Problem, plan: HarnessPlan) -> dict[str, Any]:
+    """Return what a harness is told of its problem."""
+    return {
+        "id": problem.problem_id,
+        **{key: value for key, value in problem.row.items() if key != "reference"},
+        "settings": dict(plan.settings),
+        "limits": plan.limits.model_dump(mode="json"),
+    }
+
+
+def _outcome(rollout: Rollout, plan: HarnessPlan, folder: Path, code: int | None) -> Outcome:
+    """Return what a harness has found, or why it has found nothing."""
+    if code == NO_NAMESPACE:
+        return Outcome(None, "unavailable", {"why": f"no namespace: {_tail(folder / 'namespace.log')}"})
+    if rollout.requests == 0:
+        why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
+        return Outcome(None, "unavailable", {"why": f"{why}; {_tail(folder / 'err.log')}", "exit": code})
+    path = folder / "result.json"
+    if path.exists():
+        try:
+            found = _read(plan.name, path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            found = Outcome(None, "unavailable", {"why": f"result.json of the harness: {error}"})
+        if not (found.is_ours and rollout.ended_by is not None):
+            return found
+    if rollout.ended_by is not None:
+        return Outcome(0.0, "truncated", {"why": f"the limit of {rollout.ended_by} ended it"})
+    why = f"the harness ended with status {code} and wrote no result.json: {_tail(folder / 'err.log')}"
+    return Outcome(None, "unavailable", {"why": why, "exit": code})
+
+
+def _read(harness: str, text: str) -> Outcome:
+    """Return what a result.json says. Drivers of other harnesses write how those ended, under `ending`.
+
+    Raises:
+        ValueError: it says nothing that is understood.
+    """
+    if harness == "command":
+        return Outcome.read(text)
+    record = json.loads(text)
+    if not isinstance(record, dict) or not isinstance(record.get("ending"), dict):
+        raise ValueError("there is no 'ending'")
+    found = outcome_of(harness, record["ending"])
+    return replace(found, detail={**found.detail, **record.get("detail", {})})
+
+
+def _short_id(problem_id: str) -> str:
+    return hashlib.sha256(problem_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return "nothing was printed"
+    return " | ".join(lines[-3:])[-500:] or "nothing was printed"
+
+
+@contextmanager
+def _working_folder(place: Path, sample: SampleId) -> Iterator[Path]:
+    """Return an empty folder for one rollout. Only its logs stay afterwards."""
+    folder = (place / sample.task / f"{_short_id(sample.problem_id)}-{sample.sample_index}").resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "tmp").mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        for path in folder.iterdir():
+            if path.name in _KEPT:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def _process(order: Mapping[str, Any], log: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start a harness in its namespaces. At the end nothing of it is left."""
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            "-S",
+            str(_LAUNCHER),
+            json.dumps(order),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)  # its namespace of processes ends with it
+        await asyncio.shield(process.wait())
+
+
+async def _check_namespaces() -> None:
+    """Make namespaces once before anything is drawn.
+
+    Raises:
+        UnavailableError: this machine does not allow them.
+    """
+    with tempfile.TemporaryDirectory(prefix="genbench-") as name:
+        folder = Path(name)
+        order = {
+            "socket": str(folder / "none"),
+            "port": PORT,
+            "writable": [str(folder)],
+            "command": [sys.executable, "-I", "-S", "-c", ""],
+            "folder": name,
+            "out": str(folder / "out.log"),
+            "err": str(folder / "err.log"),
+            "environment": {},
+        }
+        async with _process(order, folder / "namespace.log") as process:
+            code = await process.wait()
+        if code != 0:
+            raise UnavailableError(
+                "agent tasks need user, mount, process and network namespaces, so that a harness reaches "
+                f"nothing but the gateway, and this machine refuses them: {_tail(folder / 'namespace.log')}. "
+                "Allow unprivileged user namespaces, or run on another machine"
+            )

@@ -1,0 +1,101 @@
+"""The routes of the gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from genbench.gateway.chat import ChatError, ChatReply
+
+if TYPE_CHECKING:
+    from genbench.gateway.gateway import Gateway
+
+_LARGEST = 64 << 20
+"""Bytes of a request."""
+
+
+def application(gateway: Gateway) -> Starlette:
+    """Return the application that serves the rollouts of a gateway."""
+
+    async def chat(request: Request) -> Response:
+        try:
+            rollout = gateway.rollout(_address(request), _key(request))
+            reply, wanted = await rollout.reply(await _body(request))
+        except ChatError as error:
+            return _refusal(error)
+        if wanted.stream:
+            return StreamingResponse(_events(reply, wanted.wants_usage), media_type="text/event-stream")
+        return JSONResponse(reply.body)
+
+    async def models(request: Request) -> Response:
+        try:
+            gateway.rollout(_address(request), _key(request))
+        except ChatError as error:
+            return _refusal(error)
+        return JSONResponse({"object": "list", "data": [gateway.model_card]})
+
+    async def other(request: Request) -> Response:
+        said = f"{request.url.path}: the gateway has /chat/completions and /models"
+        return _refusal(ChatError(said, status=404))
+
+    root = "/r/{task}/{problem}/{sample}/v1"
+    return Starlette(
+        routes=[
+            Route("/healthz", lambda request: Response("ok")),
+            Route(f"{root}/chat/completions", chat, methods=["POST"]),
+            Route(f"{root}/models", models),
+            Route("/{rest:path}", other, methods=["GET", "POST"]),
+        ]
+    )
+
+
+def _address(request: Request) -> str:
+    """Return the address of the rollout, without the route."""
+    parts = request.path_params
+    return f"/r/{quote(parts['task'], safe='')}/{parts['problem']}/{parts['sample']}"
+
+
+def _key(request: Request) -> str:
+    return str(request.headers.get("authorization", "")).removeprefix("Bearer ").strip()
+
+
+async def _body(request: Request) -> Any:
+    if int(request.headers.get("content-length") or 0) > _LARGEST:
+        raise ChatError(f"the request has more than {_LARGEST} bytes", status=413)
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise ChatError("the body is no JSON") from None
+
+
+def _refusal(error: ChatError) -> Response:
+    more = {"Retry-After": "1"} if error.status == 503 else {}
+    return JSONResponse(error.body, status_code=error.status, headers=more)
+
+
+async def _events(reply: ChatReply, with_usage: bool) -> AsyncIterator[str]:
+    for chunk in reply.chunks(with_usage=with_usage):
+        yield f"data: {json.dumps(chunk)}\n\n"
+    yield "data: [DONE]\n\n"
+
+
+class _Server(uvicorn.Server):
+    """A server within a program that has its own signal handlers."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def quiet_server(config: uvicorn.Config) -> uvicorn.Server:
+    """Return a server that leaves the signals to the run."""
+    return _Server(config)

@@ -1,0 +1,202 @@
+"""What a suite says of an agent harness, and what a rollout of it has found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from genbench.errors import ConfigError, nearest
+from genbench.types import STATUSES, Status
+
+Name = Literal["command", "mini_swe", "harbor"]
+NAMES: tuple[Name, ...] = get_args(Name)
+_LOCK = re.compile(r"[\w.-]+==\S+")
+_LONGEST_TEXT = 4_000
+"""Characters of one text of a result that are kept."""
+
+
+class Limits(BaseModel):
+    """What one rollout may use, and how many run at the same time."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    turns: int = Field(100, ge=1, le=10_000, description="completions of the model")
+    tokens: int | None = Field(None, ge=1, description="new tokens of all turns together")
+    wall_s: float = Field(
+        1800, gt=0, description="seconds of the harness and its tools. Waiting for the engine is not counted"
+    )
+    first_request_s: float = Field(60, gt=0, description="seconds until the first request of a rollout")
+    concurrent: int = Field(16, ge=1, description="rollouts at the same time; it changes no result")
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessPlan:
+    """How the rollouts of a task are run.
+
+    Args:
+        name: the harness. `command` is a program of the team's own.
+        command: the program and its arguments, as they are run.
+        settings: passed on to the harness as JSON.
+        limits: what one rollout may use.
+        version: what the program is: a digest of its files, or the versions of its environment.
+        environment: variables of this process that the harness gets too, by name.
+        parser: the family of the function calls.
+    """
+
+    name: Name
+    command: tuple[str, ...]
+    settings: Mapping[str, Any]
+    limits: Limits
+    version: str
+    environment: tuple[str, ...] = ()
+    parser: str = "auto"
+    readable: tuple[str, ...] = field(default=(), compare=False)
+    """Folders that the command needs."""
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return what two runs must have in common to be compared. Paths of a machine are not part of it."""
+        limits = self.limits.model_dump(mode="json", exclude={"concurrent", "first_request_s"})
+        return {
+            "harness": self.name,
+            "version": self.version,
+            "settings": dict(self.settings),
+            "limits": limits,
+            "parser": self.parser,
+            "environment": list(self.environment),
+        }
+
+
+def read_plan(
+    *,
+    harness: str,
+    command: Sequence[str],
+    python: str | None,
+    settings: Mapping[str, Any],
+    limits: Mapping[str, Any],
+    environment: Sequence[str],
+    parser: str,
+) -> HarnessPlan:
+    """Check the options of a task and return its plan.
+
+    Args:
+        command: the program of the harness `command`. A relative path was resolved by the caller.
+        python: folder of the virtual environment that the harness is installed in. `command` needs none.
+
+    Raises:
+        ConfigError: an unknown harness, a missing program or environment, or a wrong limit.
+    """
+    if harness not in NAMES:
+        raise ConfigError(f"agent: harness is '{harness}'{nearest(harness, NAMES)}")
+    if (harness == "command") != bool(command):
+        needs = "needs options.command, a list" if harness == "command" else "takes no options.command"
+        raise ConfigError(f"agent: harness {harness} {needs}")
+    try:
+        found = Limits.model_validate(dict(limits))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in ("limits", *first["loc"]))
+        raise ConfigError(f"agent: {key}: {first['msg']}, found {first['input']!r}") from None
+    if harness == "command":
+        if not all(isinstance(word, str) and word for word in command):
+            raise ConfigError(f"agent: command is {list(command)!r}, wanted a list of texts")
+        words = tuple(command)
+        version = _digest_of_files(words)
+    else:
+        if python is None:
+            raise ConfigError(
+                f"agent: harness {harness} needs options.python, the folder of the virtual environment that "
+                "it is installed in (see docs/agents.md)"
+            )
+        interpreter = Path(python) / "bin" / "python"
+        if not interpreter.exists():
+            raise ConfigError(f"agent: python is {python}, and there is no {interpreter}")
+        driver = Path(__file__).with_name(f"{harness}.py")
+        words = (str(interpreter), "-P", str(driver))
+        version = f"{_installed(Path(python))} {_digest_of_files([str(driver)])}"
+    return HarnessPlan(
+        harness, words, dict(settings), found, version, tuple(environment), parser, tuple(words[:1])
+    )
+
+
+def _digest_of_files(words: Sequence[str]) -> str:
+    """Return a digest of the words of a command and of the files among them. Their folders are left out."""
+    digest = hashlib.sha256()
+    for word in words:
+        path = Path(word)
+        is_text = path.is_file() and path.suffix in (".py", ".sh", ".js", ".toml", ".yaml", ".json")
+        digest.update(path.read_bytes() if is_text else path.name.encode("utf-8", "surrogateescape"))
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _installed(folder: Path) -> str:
+    """Return a digest of the names and versions of all packages of a virtual environment.
+
+    Raises:
+        ConfigError: nothing is installed in it.
+    """
+    names = sorted(
+        path.name.removesuffix(".dist-info") for path in folder.glob("lib/python3*/site-packages/*.dist-info")
+    )
+    if not names:
+        raise ConfigError(f"agent: python is {folder}, and no package is installed there")
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one rollout has found.
+
+    `status` is None if the score says it all. `score` is in [0, 1]. It is None if there is none: then the
+    status is a defect of ours, or the model used up its budget or refused.
+    """
+
+    score: float | None
+    status: Status | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_ours(self) -> bool:
+        """Return whether a fault of the environment kept the model from being measured."""
+        return self.status == "unavailable"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read result.json of a rollout.
+
+        Raises:
+            ValueError: it is no object, or has another score or status. Says which.
+        """
+        found = json.loads(text)
+        if not isinstance(found, dict):
+            raise ValueError("result.json is no object with 'score'")
+        score, status, detail = found.get("score"), found.get("status"), found.get("detail", {})
+        if isinstance(score, bool):
+            score = float(score)
+        if score is not None and (not isinstance(score, int | float) or not 0 <= score <= 1):
+            raise ValueError(f"'score' is {score!r}, wanted a number from 0 to 1, or null")
+        if status is not None and status not in STATUSES:
+            raise ValueError(f"'status' is {status!r}{nearest(str(status), STATUSES)}")
+        if score is None and status is None:
+            raise ValueError("there is neither 'score' nor 'status'")
+        if not isinstance(detail, dict):
+            raise ValueError(f"'detail' is {str(detail)[:80]!r}, wanted an object")
+        return cls(None if score is None else float(score), status, _short(detail))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:_LONGEST_TEXT]
+    if isinstance(value, dict):
+        return {str(key)[:200]: _short(item) for key, item in list(value.items())[:200]}
+    if isinstance(value, list):
+        return [_short(item) for item in value[:200]]
+    return value

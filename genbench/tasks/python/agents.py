@@ -1,0 +1,109 @@
+"""The task `agent`: its samples are rollouts of a harness, a program that asks the model what it likes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import DataError
+from genbench.harnesses.plan import HarnessPlan, read_plan
+from genbench.protocols import Row, TaskInfo
+from genbench.tasks.base import RowTask, require_columns
+from genbench.tools.families import AUTO, check_family
+from genbench.types import Ask, Message, Problem
+
+_TASK = "agent"
+_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask(RowTask):
+    """Problems for a harness.
+
+    A row has `id` and `instruction`, which is shown to readers. The harness gets the whole row, so it may
+    have whatever the harness needs: a folder, a container image, a command that checks the result. `group`
+    names problems that are resampled together, such as those of one repository.
+    """
+
+    info: TaskInfo
+    rows_file: Path
+    plan: HarnessPlan
+    columns: tuple[str, ...] = field(default=("id", "instruction"))
+
+    def read_row(self, place: int, row: Row) -> Problem:
+        """Return the problem of a row, as in the base class."""
+        where = f"task {self.info.name}, row {place + 1}"
+        require_columns(row, ("id", "instruction"), where)
+        if not isinstance(row["instruction"], str) or not row["instruction"].strip():
+            raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
+        group = row.get("group")
+        if group is not None and not isinstance(group, str):
+            raise DataError(f"{where}: 'group' is {group!r}, wanted a text")
+        return Problem(
+            self.info.name,
+            str(row["id"]),
+            dict(row),
+            strata={} if group is None else {"group": group},
+            group=group,
+            turns=self.plan.limits.turns + 1,
+            ends_early=True,
+            likely_turns=min(self.plan.limits.turns, 10) + 1,
+        )
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return the instruction, which stands for the prompts that the harness will make of it."""
+        return Ask((Message("user", problem.row["instruction"]),), {"harness": self.plan.name})
+
+
+def agent(
+    source: str,
+    *,
+    harness: str = "command",
+    command: Sequence[str] = (),
+    python: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    environment: Sequence[str] = (),
+    parser: str = AUTO,
+) -> AgentTask:
+    """Return a task whose samples are rollouts of a harness.
+
+    Args:
+        source: the file of the problems, JSON Lines or another format of `data.path`.
+        harness: `command`, `mini_swe` or `harbor`.
+        command: the program of the harness `command`, with its arguments. It reads GENBENCH_PROBLEM, asks the
+            model at GENBENCH_BASE_URL with GENBENCH_KEY, and writes result.json into GENBENCH_OUT.
+        python: folder of the virtual environment in which the harness is installed.
+        settings: passed on to the harness.
+        limits: `turns`, `tokens`, `wall_s`, `first_request_s` and `concurrent` of its rollouts.
+        environment: names of variables that the harness gets from this process.
+        parser: the family of the function calls (see tools/families.py), or `auto`.
+
+    Raises:
+        ConfigError: the harness is unknown or not installed, or an option is wrong.
+    """
+    check_family(parser)
+    plan = read_plan(
+        harness=harness,
+        command=command,
+        python=python,
+        settings=settings or {},
+        limits=limits or {},
+        environment=environment,
+        parser=parser,
+    )
+    info = TaskInfo(
+        name=_TASK,
+        version=_VERSION,
+        summary=f"rollouts of the agent harness {harness} on {Path(source).name}",
+        dataset=None,
+        k=1,
+        verifier=_TASK,
+        metrics=("avg@k", "pass@k", "pass^k"),
+        licence="the suite's own",
+        family="tools",
+        asks_alike=True,
+    )
+    return AgentTask(info, Path(source), plan)
