@@ -197,7 +197,7 @@ class Generation:
             ended = failed(replace(request, turn=number), self.attempt, str(error))
         finally:
             self.rolling.discard(draw.sample)
-        ended = replace(ended, prompt=None, final=len(done) + 1 < draw.problem.turns)
+        ended = replace(ended, prompt=None, final=True)
         self._keep(ended)
         done.append(ended)
 

@@ -19,7 +19,6 @@ import asyncio
 import json
 import os
 import shutil
-import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -106,7 +105,7 @@ class BubblewrapEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor is
         for name in _FOLDERS:
             words += ["--bind", str(self._root / name), f"/{name}"]
         variables = {"HOME": "/root", "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "TERM": "xterm"}
-        variables |= {"LANG": "C.UTF-8", "TMUX_TMPDIR": "/tmp", **(self._merge_env(env) or {})}  # noqa: S108
+        variables |= {"LANG": "C.UTF-8", "TMUX_TMPDIR": "/tmp", **(self._merge_env(env) or {})}
         words.append("--clearenv")
         for name, value in variables.items():
             words += ["--setenv", name, value]
@@ -131,14 +130,23 @@ class BubblewrapEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor is
         )
 
 
-async def main() -> None:
+def main() -> None:
     """Run the trial that the environment describes, and write result.json."""
-    from harbor.models.trial.config import TrialConfig  # noqa: PLC0415
-    from harbor.trial.trial import Trial  # noqa: PLC0415
-
     out, place = Path(os.environ["GENBENCH_OUT"]), Path(os.environ["GENBENCH_PROBLEM"])
     problem: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
     place.unlink()
+    record = asyncio.run(_tried(problem, out))
+    trajectory = out / "trials" / "trial" / "agent" / "trajectory.json"
+    if trajectory.exists():
+        shutil.copy(trajectory, out / "trajectory.json")
+    (out / "result.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+async def _tried(problem: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Run the trial. Return how it ended and its reward."""
+    from harbor.models.trial.config import TrialConfig  # noqa: PLC0415
+    from harbor.trial.trial import Trial  # noqa: PLC0415
+
     settings = problem["settings"]
     own = {"import_path": f"{__name__}:{BubblewrapEnvironment.__name__}"}
     agent = {
@@ -168,7 +176,7 @@ async def main() -> None:
     rewards = None if result.verifier_result is None else result.verifier_result.rewards
     reward = None if not rewards else rewards.get("reward", next(iter(rewards.values())))
     raised = result.exception_info
-    record = {
+    return {
         "ending": {"exception_type": raised.exception_type if raised else None, "reward": reward},
         "detail": {
             "rewards": rewards,
@@ -176,16 +184,7 @@ async def main() -> None:
             "task_checksum": result.task_checksum,
         },
     }
-    _keep_trajectory(out)
-    (out / "result.json").write_text(json.dumps(record), encoding="utf-8")
-
-
-def _keep_trajectory(out: Path) -> None:
-    found = out / "trials" / "trial" / "agent" / "trajectory.json"
-    if found.exists():
-        shutil.copy(found, out / "trajectory.json")
 
 
 if __name__ == "__main__":
-    sys.modules.setdefault("__main__", sys.modules[__name__])
-    asyncio.run(main())
+    main()

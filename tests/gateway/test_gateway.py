@@ -1,0 +1,350 @@
+"""Runs of agent tasks: a real gateway, real harness processes, and an engine that says who was asked."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from genbench.errors import ConfigError, EngineError
+from genbench.gateway import http
+from genbench.models.requests import sample_seed
+from genbench.pipeline import RunOptions
+from genbench.types import SampleId
+from tests import warm
+from tests.ready_runs import run_bare
+
+HERE = Path(__file__).parent
+SUITE = """\
+name: agents
+models: {{m: {{path: m}}}}
+engine: {{kind: "tests.gateway.scripted_engine:Engine", seconds: {seconds}}}
+decoding: {{temperature: 0.5, max_tokens: 32, seed: 4}}
+tasks:
+  - {{name: walk, task: agent, k: {k}, options: {options}}}
+"""
+
+
+def write_suite(
+    folder: Path,
+    *,
+    problems: int = 3,
+    k: int = 2,
+    seconds: float = 0.0,
+    settings: dict[str, Any] | None = None,
+    limits: dict[str, Any] | None = None,
+    **more: Any,
+) -> Path:
+    folder.mkdir(exist_ok=True)
+    rows = [{"id": f"p/{n}", "instruction": f"Walk {n} steps.", "answer": f"p/{n}"} for n in range(problems)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {
+        "source": "rows.jsonl",
+        "command": [sys.executable, str(HERE / "agent.py")],
+        "settings": settings or {},
+        "limits": {"turns": 8, "wall_s": 60, "concurrent": 4, **(limits or {})},
+        **more,
+    }
+    (folder / "suite.yaml").write_text(SUITE.format(k=k, seconds=seconds, options=json.dumps(options)))
+    return folder
+
+
+def run(folder: Path, name: str = "out") -> Path:
+    report = run_bare(RunOptions(suite=str(folder / "suite.yaml"), run_dir=folder / name, quiet=True))
+    return report.folders["m"]
+
+
+def lines(place: Path, name: str) -> list[dict[str, Any]]:
+    path = place / "walk" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def drawn(place: Path) -> dict[tuple[str, int, int], tuple[Any, ...]]:
+    """(problem, sample, turn) -> seed, prompt and text of each completion. None is there twice."""
+    found: dict[tuple[str, int, int], tuple[Any, ...]] = {}
+    for line in lines(place, "completions"):
+        if not line.get("final"):
+            key = line["problem_id"], line["sample_index"], line["turn"]
+            assert key not in found
+            found[key] = line["seed"], line["prompt_digest"], line["text"]
+    return found
+
+
+def details(place: Path) -> list[dict[str, Any]]:
+    return [line["detail"] for line in lines(place, "verdicts")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An undisturbed run of three problems, two samples each."""
+    return run(write_suite(tmp_path_factory.mktemp("whole")))
+
+
+def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_run(whole: Path) -> None:
+    found = drawn(whole)
+    assert len(found) == 3 * 2 * 3
+    for (problem, index, turn), (seed, digest, text) in found.items():
+        assert seed == sample_seed(4, SampleId("walk", problem, index), turn)
+        assert text == f"{problem} {index} {turn} {seed}"
+        assert digest
+    verdicts = lines(whole, "verdicts")
+    assert [verdict["status"] for verdict in verdicts] == ["correct"] * 6
+    for detail in details(whole):
+        rollout = detail["rollout"]
+        assert (rollout["turns"], rollout["requests"], rollout["tries"]) == (3, 3, 1)
+        assert rollout["asked"] == {"seed": 3, "temperature": 3}
+        assert rollout["new_tokens"] == 15
+        assert rollout["first_prompt"]
+    terms = json.loads((whole / "manifest.json").read_text())["terms"]["decoding"]["walk"]["agent"]
+    assert terms["harness"] == "command"
+    assert terms["limits"] == {"turns": 8, "tokens": None, "wall_s": 60.0}
+
+
+def test_no_completion_crosses_rollouts_of_equal_problems(tmp_path: Path) -> None:
+    """Two tasks with equal problems and prompts, 1,008 completions at the same time."""
+    folder = write_suite(tmp_path / "many", problems=3, k=6, settings={"turns": 28}, limits={"turns": 28})
+    suite = (folder / "suite.yaml").read_text()
+    second = suite[suite.index("  - {name: walk") :].replace("name: walk", "name: stroll")
+    (folder / "suite.yaml").write_text(suite + second)
+    place = run(folder)
+    for task in ("walk", "stroll"):
+        completions = (place / task / "completions.jsonl").read_text().splitlines()
+        told = [json.loads(line) for line in completions]
+        own = [line for line in told if not line.get("final")]
+        assert len(own) == 504
+        for line in told:
+            if line.get("final"):
+                said = json.loads(line["text"])["detail"]["said"]
+                names = [text.split()[:3] for text in said]
+                wanted = [[line["problem_id"], str(line["sample_index"]), str(n)] for n in range(28)]
+                assert names == wanted
+        seeds = {line["seed"] for line in own}
+        assert seeds == {
+            sample_seed(4, SampleId(task, line["problem_id"], line["sample_index"]), line["turn"])
+            for line in own
+        }
+
+
+def test_replies_that_got_lost_are_drawn_once(whole: Path, tmp_path: Path) -> None:
+    place = run(write_suite(tmp_path / "s", settings={"faults": 0.25}, seconds=0.02))
+    assert drawn(place) == drawn(whole)
+    assert sum(detail["rollout"]["replayed"] for detail in details(place)) > 0
+    assert all(line["status"] == "correct" for line in lines(place, "verdicts"))
+
+
+class Faulty:
+    """Makes a quarter of the replies an error 500, and half of those after the text was drawn."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.count, self.faults = app, 0, 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.count += 1
+        if self.count % 4:
+            await self.app(scope, receive, send)
+            return
+        self.faults += 1
+        if self.faults % 2:
+
+            async def drop(message: Any) -> None:
+                del message
+
+            await self.app(scope, receive, drop)
+        start = {"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]}
+        await send(start)
+        await send({"type": "http.response.body", "body": b""})
+
+
+def test_errors_of_the_gateway_itself_change_nothing(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Faulty] = []
+    plain = http.application
+
+    def application(gateway: Any) -> Any:
+        made.append(Faulty(plain(gateway)))
+        return made[-1]
+
+    monkeypatch.setattr(http, "application", application)
+    place = run(write_suite(tmp_path / "s"))
+    assert drawn(place) == drawn(whole)
+    assert made[0].faults >= 5
+
+
+def test_a_killed_run_goes_on_and_ends_as_an_undisturbed_one(whole: Path, tmp_path: Path) -> None:
+    folder = write_suite(tmp_path / "s", seconds=0.15)
+    for kills in range(3):
+        silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = warm.Popen(["run", "suite.yaml", "--run-dir", "out"], cwd=folder, text=True, **silent)
+        place, before, end = folder / "out" / "m", len(lines_of(folder)), time.monotonic() + 60
+        while len(lines_of(folder)) < before + 3 + kills:
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert harnesses() == []
+    place = run(folder)
+    assert drawn(place) == drawn(whole)
+    results = [json.loads((found / "results.json").read_text())["tasks"]["walk"] for found in (place, whole)]
+    for result in results:
+        del result["seal"]["completions"]["digest"]  # the results of harnesses have times
+    assert results[0] == results[1]
+    assert any(detail["rollout"]["replayed"] for detail in details(place))
+
+
+def lines_of(folder: Path) -> list[str]:
+    path = folder / "out" / "m" / "walk" / "completions.jsonl"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def harnesses() -> list[str]:
+    """The harness processes of this test that are left. They end with the run, within a second."""
+    for _ in range(20):
+        listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        found = [line for line in listed.splitlines() if line.endswith(str(HERE / "agent.py"))]
+        if not found:
+            break
+        time.sleep(0.1)
+    return found
+
+
+@contextmanager
+def listening() -> Iterator[tuple[int, list[Any]]]:
+    """A server on this machine that notes who connects."""
+    met: list[Any] = []
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def accept() -> None:
+            while True:
+                try:
+                    met.append(server.accept())
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1], met
+
+
+def test_a_harness_reaches_nothing_but_the_gateway(tmp_path: Path) -> None:
+    with listening() as (port, met):
+        settings = {"do": "reach", "host": "127.0.0.1", "port": port}
+        place = run(write_suite(tmp_path / "s", problems=1, k=1, settings=settings))
+        assert "refused" in details(place)[0]["extra"]
+        settings = {"do": "reach", "host": "api.openai.com", "port": 443}
+        place = run(write_suite(tmp_path / "t", problems=1, k=1, settings=settings))
+        assert details(place)[0]["extra"].startswith(("gaierror", "OSError"))
+        assert met == []
+
+
+def test_a_harness_that_ignores_the_gateway_ends_the_run_with_that_sentence(tmp_path: Path) -> None:
+    with listening() as (port, met):
+        settings = {"do": "ignore", "host": "127.0.0.1", "port": port}
+        folder = write_suite(tmp_path / "s", settings=settings, limits={"first_request_s": 20})
+        began = time.monotonic()
+        with pytest.raises(EngineError, match="no request reached the gateway within 20 s") as error:
+            run(folder)
+        assert time.monotonic() - began < 60
+        assert "does not use GENBENCH_BASE_URL" in str(error.value)
+        assert met == []
+
+
+def test_a_harness_that_waits_for_somebody_else_is_ended_in_time(tmp_path: Path) -> None:
+    folder = write_suite(tmp_path / "s", settings={"turns": 0, "do": "sleep"}, limits={"first_request_s": 1})
+    with pytest.raises(EngineError, match="no request reached the gateway within 1 s"):
+        run(folder)
+    assert harnesses() == []
+
+
+def test_keys_open_one_rollout_and_files_outside_cannot_be_written(tmp_path: Path) -> None:
+    place = run(write_suite(tmp_path / "s", problems=1, settings={"do": "peek"}))
+    for detail in details(place):
+        assert detail["extra"] == [403] * 4
+        assert detail["rollout"]["turns"] == 3
+    outside = tmp_path / "outside"
+    settings = {"do": "write", "place": str(outside)}
+    place = run(write_suite(tmp_path / "t", problems=1, k=1, settings=settings))
+    assert "Read-only file system" in details(place)[0]["extra"]
+    assert not outside.exists()
+
+
+def test_a_harness_gets_no_variable_of_this_process_that_was_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    monkeypatch.setenv("WANTED", "yes")
+    folder = write_suite(tmp_path / "s", problems=1, k=1, settings={"do": "look"}, environment=["WANTED"])
+    seen = set(details(run(folder))[0]["extra"])
+    assert {"WANTED", "GENBENCH_BASE_URL", "GENBENCH_KEY", "HARBOR_TELEMETRY"} <= seen
+    assert "HF_TOKEN" not in seen
+
+
+def test_a_fault_of_the_harness_is_tried_again_and_never_a_zero(whole: Path, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    settings = {"do": "fail", "marker": str(marker)}
+    folder = write_suite(tmp_path / "s", problems=1, k=1, settings=settings)
+    place = run(folder)  # the marker is outside, so that it can never be made: all three tries fail
+    verdict = lines(place, "verdicts")[0]
+    assert (verdict["status"], verdict["score"]) == ("unavailable", None)
+    assert verdict["detail"]["rollout"]["tries"] == 3
+    assert verdict["detail"]["rollout"]["turns"] == 2
+    kept = {key: value for key, value in drawn(whole).items() if key[:2] == ("p/0", 0) and key[2] < 2}
+    assert drawn(place) == kept
+
+    place = run(write_suite(tmp_path / "t", problems=1, k=1, settings={"do": "crash"}))
+    verdict = lines(place, "verdicts")[0]
+    assert verdict["status"] == "unavailable"
+    assert "the harness lost its way" in verdict["detail"]["why"]
+
+
+def test_the_clock_and_the_turns_are_limits_of_the_model(tmp_path: Path) -> None:
+    folder = write_suite(
+        tmp_path / "s", problems=1, k=1, settings={"do": "sleep"}, limits={"wall_s": 2.0}, seconds=0.4
+    )
+    place = run(folder)
+    verdict = lines(place, "verdicts")[0]
+    assert (verdict["status"], verdict["score"]) == ("truncated", 0.0)
+    rollout = verdict["detail"]["rollout"]
+    assert rollout["ended_by"] == "clock"
+    assert verdict["parts"]["by_clock"] == 1.0
+    assert rollout["engine_s"] >= 1.2
+    assert rollout["tools_s"] >= 2.0
+
+    place = run(write_suite(tmp_path / "t", problems=1, k=1, limits={"turns": 2}))
+    verdict = lines(place, "verdicts")[0]
+    assert verdict["detail"]["rollout"]["ended_by"] == "turns"
+    assert verdict["detail"]["said"][2] == "refused: the rollout has used its 2 turns"
+    assert verdict["status"] == "correct"  # the harness found its answer all the same
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"harness": "minisweagent"}, "harness is 'minisweagent'"),
+        ({"command": []}, "harness command needs options.command"),
+        ({"harness": "mini_swe"}, "harness mini_swe takes no options.command"),
+        ({"harness": "harbor", "command": []}, "needs options.python"),
+        ({"harness": "harbor", "command": [], "python": "nowhere"}, "and there is no"),
+        ({"limits": {"turns": 0}}, "limits.turns"),
+        ({"limits": {"turn": 3}}, "limits.turn"),
+        ({"parser": "hermess"}, "parser is 'hermess'"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    folder = write_suite(tmp_path / "s")
+    suite = json.dumps({"source": "rows.jsonl", "command": ["true"], **options})
+    (folder / "suite.yaml").write_text(SUITE.format(k=1, seconds=0, options=suite))
+    with pytest.raises(ConfigError, match=said.replace(".", r"\.")) as error:
+        run(folder)
+    assert "suite.yaml:6" in str(error.value)
