@@ -81,7 +81,7 @@ def main() -> None:
         found = extra("reach")
         print(found, file=sys.stderr)
         raise SystemExit(1)
-    messages = [{"role": "user", "content": PROBLEM["instruction"]}]
+    messages = [{"role": "user", "content": PROBLEM["instruction"] + os.environ.get("MACHINE", "")}]
     said = []
     for turn in range(SETTINGS.get("turns", 3)):
         said.append(ask(messages))

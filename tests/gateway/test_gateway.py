@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from genbench.errors import ConfigError, EngineError
+from genbench.analysis.comparison.compare import compare
+from genbench.errors import ConfigError, EngineError, NotComparableError
 from genbench.gateway import http
 from genbench.models.requests import sample_seed
 from genbench.pipeline import RunOptions
@@ -200,6 +201,8 @@ def test_a_killed_run_goes_on_and_ends_as_an_undisturbed_one(whole: Path, tmp_pa
     results = [json.loads((found / "results.json").read_text())["tasks"]["walk"] for found in (place, whole)]
     for result in results:
         del result["seal"]["completions"]["digest"]  # the results of harnesses have times
+        for key in ("engine_s", "tools_s", "replayed"):
+            del result["rollouts"][key]
     assert results[0] == results[1]
     assert any(detail["rollout"]["replayed"] for detail in details(place))
 
@@ -317,7 +320,9 @@ def test_the_clock_and_the_turns_are_limits_of_the_model(tmp_path: Path) -> None
     assert (verdict["status"], verdict["score"]) == ("truncated", 0.0)
     rollout = verdict["detail"]["rollout"]
     assert rollout["ended_by"] == "clock"
-    assert verdict["parts"]["by_clock"] == 1.0
+    record = json.loads((place / "results.json").read_text())["tasks"]["walk"]["rollouts"]
+    assert record["ended_by"] == {"clock": 1}
+    assert (record["count"], record["turns"], record["touched"]) == (1, 3.0, 0)
     assert rollout["engine_s"] >= 1.2
     assert rollout["tools_s"] >= 2.0
 
@@ -326,6 +331,24 @@ def test_the_clock_and_the_turns_are_limits_of_the_model(tmp_path: Path) -> None
     assert verdict["detail"]["rollout"]["ended_by"] == "turns"
     assert verdict["detail"]["said"][2] == "refused: the rollout has used its 2 turns"
     assert verdict["status"] == "correct"  # the harness found its answer all the same
+
+
+def test_two_runs_are_compared_only_if_harness_limits_and_first_prompts_are_equal(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = run(write_suite(tmp_path / "s"))
+    assert compare(whole, again).tasks["walk"].difference == 0.0
+
+    more = run(write_suite(tmp_path / "t", limits={"turns": 9}))
+    with pytest.raises(NotComparableError, match=r"terms\.decoding\.walk\.agent\.limits\.turns: 8 -> 9"):
+        compare(whole, more)
+
+    monkeypatch.setenv("MACHINE", " On Linux 6.1.")  # as harnesses write the kernel into their prompts
+    other = run(write_suite(tmp_path / "u", environment=["MACHINE"]))
+    monkeypatch.setenv("MACHINE", " On Linux 6.8.")
+    third = run(write_suite(tmp_path / "v", environment=["MACHINE"]))
+    with pytest.raises(NotComparableError, match=r"prompts\.walk: 6 of 6 samples differ"):
+        compare(other, third)
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,26 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
             yield from _lines(left[key], right[key], f"{key.split('_')[0]}.{name}")
         yield from _lines(base.described.protocol, tuned.described.protocol, f"protocol.{name}")
         yield from _judge_differences(base, tuned)
+    yield from _clock_differences(base, tuned)
     if base.index is not None and tuned.index is not None:
         yield from _sample_differences(name, base.index, tuned.index)
+
+
+_CLOCK_SHARE = 0.05
+"""Difference of the shares of rollouts that the clock ended, from which on a busy machine decides."""
+
+
+def _clock_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
+    """Yield that the clock ended more rollouts of an agent on one side than on the other."""
+    if base.by_clock is None or tuned.by_clock is None:
+        return
+    shares = [task.by_clock / task.samples for task in (base, tuned) if task.by_clock is not None]
+    if abs(shares[0] - shares[1]) > _CLOCK_SHARE:
+        yield Difference(
+            f"clock.{base.name}",
+            f"the clock ended {base.by_clock} of {base.samples} rollouts -> {tuned.by_clock} of "
+            f"{tuned.samples}: a busy machine ends more; raise limits.wall_s in both, or draw them again",
+        )
 
 
 def _sample_differences(name: str, base: SampleIndex, tuned: SampleIndex) -> Iterator[Difference]:

@@ -137,13 +137,23 @@ def _task_warnings(
                     f"{name}: {tuned.largest_k} samples of tuned against {base.smallest_k} of base on few "
                     "questions: near 0 or 1 a false drop or gain is found in up to 9 % instead of 5 %"
                 )
+        if tuned.by_clock is not None and tuned.touched > base.touched and (found[name].difference or 0) > 0:
+            yield (
+                f"{name}: {tuned.touched} of {tuned.samples} rollouts of tuned touched history or network, "
+                f"{base.touched} of {base.samples} of base: a part of the gain may be found, not solved"
+            )
         for where, task in (("base", base), ("tuned", tuned)):
             if task.is_ragged and not task.is_adaptive:
                 yield (
                     f"{name}: {where} is ragged, {task.smallest_k} to {task.largest_k} samples a problem: "
                     "the mean of the problems' means is taken"
                 )
-            if task.excluded:
+            if task.excluded and task.by_clock is not None:
+                yield (
+                    f"{name}: {task.excluded} of {task.samples} rollouts of {where} are excluded: faults of "
+                    "the harness or its environment, not of the model"
+                )
+            elif task.excluded:
                 yield f"{name}: {task.excluded} of {task.samples} samples of {where} are excluded"
 
 

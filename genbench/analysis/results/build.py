@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +25,7 @@ from genbench.analysis.results.means import (
     macro_record,
     problem_values,
 )
-from genbench.analysis.results.record import Results, TaskResults, TaskSeal, TokenSums
+from genbench.analysis.results.record import Results, RolloutsRecord, TaskResults, TaskSeal, TokenSums
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
@@ -249,6 +250,8 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     macro = macro_record(table, values, info.macro)
     if macro is not None:
         extra["macro"] = macro
+    if table.rollouts:
+        extra["rollouts"] = rollouts_record(table.rollouts)
     if described.judge is not None:
         extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
     results = TaskResults.from_object(
@@ -305,6 +308,27 @@ def tokens_record(tokens: TokenCount, correct: float) -> TokenSums:
         trace=tokens.trace if split else None,
         answer=tokens.completion - tokens.trace if split else None,
         per_correct=tokens.completion / correct if correct else None,
+    )
+
+
+def rollouts_record(rollouts: Sequence[Mapping[str, Any]]) -> RolloutsRecord:
+    """Return the means and counts of the rollouts of one task."""
+
+    def mean(key: str) -> float:
+        return sum(float(item.get(key) or 0) for item in rollouts) / len(rollouts)
+
+    limits = Counter(item["ended_by"] for item in rollouts if item.get("ended_by"))
+    return RolloutsRecord(
+        count=len(rollouts),
+        turns=mean("turns"),
+        new_tokens=mean("new_tokens"),
+        engine_s=mean("engine_s"),
+        tools_s=mean("tools_s"),
+        ended_by=dict(sorted(limits.items())),
+        touched=sum(item.get("touched", 0) > 0 for item in rollouts),
+        begun_again=sum(item.get("tries", 1) > 1 for item in rollouts),
+        replayed=sum(item.get("replayed", 0) for item in rollouts),
+        diverged=sum(item.get("diverged_at") is not None for item in rollouts),
     )
 
 

@@ -49,6 +49,24 @@ class TaskSeal(JsonRecord):
     verdicts: SealRecord = Field(description="identity, status, score and extracted answer of each sample")
 
 
+class RolloutsRecord(JsonRecord):
+    """What the rollouts of an agent task took and did. Those that are excluded are left out."""
+
+    count: Count = Field(description="rollouts with a score")
+    turns: float = Field(description="completions of the model, mean of a rollout")
+    new_tokens: float = Field(description="tokens of its completions, mean of a rollout")
+    engine_s: float = Field(description="seconds in which a reply was waited for, mean of a rollout")
+    tools_s: float = Field(description="seconds of the harness and its tools, mean of a rollout")
+    ended_by: dict[str, Count] = Field(description="rollouts that a limit ended, by limit")
+    touched: Count = Field(
+        description="rollouts with a command that can find a solution in the history of a repository or in "
+        "the network"
+    )
+    begun_again: Count = Field(description="rollouts that a fault of ours ended at least once")
+    replayed: Count = Field(description="requests that were answered with a reply drawn before")
+    diverged: Count = Field(description="rollouts that took another way than before they were interrupted")
+
+
 class TaskResults(EstimateRecord):
     """One task of a run: its headline metric, then everything else that is known about it."""
 
@@ -81,6 +99,9 @@ class TaskResults(EstimateRecord):
     )
     corpus: dict[str, CorpusMetricRecord] | None = Field(
         default=None, description="metrics of the whole corpus by name; absent if the task has none"
+    )
+    rollouts: RolloutsRecord | None = Field(
+        default=None, description="turns, tokens and time of agents; absent unless a harness ran"
     )
     judge: JudgedRecord | None = Field(default=None, description="absent if no LLM judges the task")
     of: Count = Field(description="problems of the whole task")

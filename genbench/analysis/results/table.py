@@ -44,6 +44,8 @@ class VerdictTable:
     truncated: int = 0
     forgeable: int = 0
     """Samples with a score whose tests a hostile program could fake (see verifiers.code)."""
+    rollouts: list[Mapping[str, Any]] = field(default_factory=list)
+    """What each scored rollout of an agent took and did."""
     seal: Seal = field(default_factory=Seal)
     _rows: dict[str, int] = field(init=False)
 
@@ -73,6 +75,8 @@ class VerdictTable:
             self.corpus[row].append(counts)
         if "measures" in verdict.detail and verdict.score is not None:
             self.details[row] = verdict.detail
+        if "rollout" in verdict.detail and verdict.score is not None:
+            self.rollouts.append(verdict.detail["rollout"])
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated

@@ -133,6 +133,8 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         margin=None if described.margin is None else described.margin / 100,
         described=described,
         followed=shares_by_kind(rows.with_parts),
+        by_clock=rows.by_clock,
+        touched=rows.touched,
         corpus=rows.counts.sums,
         without_counts=rows.counts.lacking,
         index=index,
@@ -164,6 +166,8 @@ class _Rows:
         self.answers: list[list[str | None]] = [[None] * k for k in sizes]
         self.statuses: list[list[Status]] = [["unscored"] * k for k in sizes]
         self.details: list[Mapping[str, Any] | None] = [None] * len(sizes)
+        self.by_clock: int | None = None
+        self.touched = 0
         self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
         self.counts = CorpusCounts(len(sizes))
         self.lacking = stored.planned
@@ -212,6 +216,10 @@ class _Rows:
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
         self.statuses[row][column] = verdict.status
+        rollout = verdict.detail.get("rollout")
+        if isinstance(rollout, dict):
+            self.by_clock = (self.by_clock or 0) + (rollout.get("ended_by") == "clock")
+            self.touched += bool(rollout.get("touched"))
         if verdict.parts:
             self.with_parts[row][column] = verdict
         if "measures" in verdict.detail and verdict.score is not None:

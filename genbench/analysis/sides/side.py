@@ -71,6 +71,10 @@ class SideTask:
     """What is wrong with the lines on disk: edited, lacking or contradicting ones. Empty for score files."""
     is_adaptive: bool = False
     """Whether the samples are those of an adaptive run, which differ in number by plan."""
+    by_clock: int | None = None
+    """Rollouts that the clock ended. None if no harness ran."""
+    touched: int = 0
+    """Rollouts with a command that can find a solution in the history of a repository or in the network."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
     texts: ScoredTexts | None = None

@@ -14,9 +14,7 @@ class RolloutVerifier(BaseVerifier):
     """Reads the last answer of a rollout, which is the result of its harness.
 
     The score is the harness's own. A status of ours excludes the sample. A limit that ended the rollout is
-    `truncated` without credit. The parts say what the rollout did. `touched` is 1 if it ran a command that
-    can find a solution in the history of a repository or in the network. `by_clock` is 1 if the clock ended
-    it.
+    `truncated` without credit.
     """
 
     name = "agent"
@@ -40,11 +38,7 @@ class RolloutVerifier(BaseVerifier):
         except (ValueError, KeyError, TypeError):
             return Finding(0.0, "unavailable", detail={"why": "the rollout has no result"})
         detail = {**found.get("detail", {}), "rollout": rollout}
-        parts = {
-            "touched": float(rollout.get("touched", 0) > 0),
-            "by_clock": float(rollout.get("ended_by") == "clock"),
-        }
         if status in OURS:
             return Finding(0.0, status, detail=detail)
         reason: Status = status if status not in (None, "correct", "partial") else "wrong"
-        return Finding(float(score or 0.0), reason, detail=detail, parts=parts)
+        return Finding(float(score or 0.0), reason, detail=detail)
