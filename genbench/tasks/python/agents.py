@@ -24,7 +24,8 @@ class AgentTask(RowTask):
 
     A row has `id` and `instruction`, which is shown to readers. The harness gets the whole row, so it may
     have whatever the harness needs: a folder, a container image, a command that checks the result. `group`
-    names problems that are resampled together, such as those of one repository.
+    names problems that are resampled together, such as those of one repository. A relative `path` starts
+    from the folder of the file.
     """
 
     info: TaskInfo
@@ -41,10 +42,13 @@ class AgentTask(RowTask):
         group = row.get("group")
         if group is not None and not isinstance(group, str):
             raise DataError(f"{where}: 'group' is {group!r}, wanted a text")
+        told = dict(row)
+        if isinstance(row.get("path"), str):
+            told["path"] = str(self.rows_file.parent.absolute() / row["path"])
         return Problem(
             self.info.name,
             str(row["id"]),
-            dict(row),
+            told,
             strata={} if group is None else {"group": group},
             group=group,
             turns=self.plan.limits.turns + 1,
