@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from genbench.errors import ConfigError, EngineError, UnavailableError
+from genbench.errors import ConfigError, EngineError, UnavailableError, install_command
 from genbench.gateway.chat import ChatError
 from genbench.gateway.namespace import NO_NAMESPACE
 from genbench.gateway.rollout import Ask, Complete, Rollout, Split, outcome_text
@@ -124,7 +124,7 @@ class Gateway:
 
             from genbench.gateway.http import application, quiet_server  # noqa: PLC0415
         except ImportError as error:
-            raise ConfigError(f"agent tasks need {error.name}: pip install 'genbench[agents]'") from None
+            raise ConfigError(f"agent tasks need {error.name}: {install_command('agents')}") from None
         await _check_namespaces()
         self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
         config = uvicorn.Config(

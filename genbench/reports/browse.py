@@ -220,7 +220,7 @@ def _turn_rows(sample: Sample, regenerator: PromptRegenerator) -> Iterator[Sampl
             extracted=verdict.extracted if verdict else None,
             detail=dict(verdict.detail) if verdict else None,
             parts=dict(verdict.parts) if verdict else None,
-            prompt=item.prompt if item.turn else _first_prompt(sample, regenerator),
+            prompt=item.prompt if item.turn or item.prompt else _first_prompt(sample, regenerator),
             reference=sample.reference,
         )
 
