@@ -49,23 +49,25 @@ tasks:
     k: 1
     options: {source: rows.jsonl, command: ["true"], limits: {turns: 1000}}
 """
-WORDS = tuple("The file has a line that the test reads and the next one does not".split())
-    "The",
-    "file",
-    "has",
-    "a",
-    "line",
-    "that",
-    "the",
-    "test",
-    "reads",
-    "and",
-    "the",
-    "next",
-    "one",
-    "does",
-    "not",
-]
+WORDS = tuple(
+    [
+        "The",
+        "file",
+        "has",
+        "a",
+        "line",
+        "that",
+        "the",
+        "test",
+        "reads",
+        "and",
+        "the",
+        "next",
+        "one",
+        "does",
+        "not",
+    ]
+)
 PROMPT_TOKENS = 4_000
 
 
