@@ -49,7 +49,8 @@ tasks:
     k: 1
     options: {source: rows.jsonl, command: ["true"], limits: {turns: 1000}}
 """
-WORDS = tuple(
+_SENTENCE = "The file has a line that the test reads and the next one does not"
+WORDS = _SENTENCE.split()
     [
         "The",
         "file",
