@@ -51,24 +51,6 @@ tasks:
 """
 _SENTENCE = "The file has a line that the test reads and the next one does not"
 WORDS = _SENTENCE.split()
-    [
-        "The",
-        "file",
-        "has",
-        "a",
-        "line",
-        "that",
-        "the",
-        "test",
-        "reads",
-        "and",
-        "the",
-        "next",
-        "one",
-        "does",
-        "not",
-    ]
-)
 PROMPT_TOKENS = 4_000
 
 

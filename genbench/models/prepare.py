@@ -22,6 +22,7 @@ from genbench.errors import ConfigError, DataError, PromptError
 from genbench.generators.sizing import PieceCounts, Tokens, nominal_tokens
 from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prompts import (
+    PieceTokens,
     Rendered,
     Renderer,
     check_token_ids,
@@ -159,6 +160,7 @@ def _as_token_ids(
         suite, chat_template, _added_tokens(tokenizer), described if isinstance(described, dict) else None
     )
     renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
+    pieces = {task.name: PieceTokens(tokenizer, renderers[task.name].encode) for task in tasks}
     encoders = {
         task.name: scoring_encoder(renderers[task.name], tokenizer, found.context)
         for task in tasks
@@ -177,6 +179,11 @@ def _as_token_ids(
         check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
         return rendered
 
+    def render_chat(task: str, messages: tuple[Message, ...], tools: ToolOffer | None) -> Rendered:
+        rendered = renderers[task].render(messages, tools, pieces[task].ids)
+        check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
+        return rendered
+
     def fitting(prompt_tokens: int, wanted: int) -> tuple[int, bool]:
         return (wanted, False) if found.context is None else fit(prompt_tokens, wanted, found.context)
 
@@ -187,7 +194,7 @@ def _as_token_ids(
         eos_token_id=getattr(tokenizer, "eos_token_id", None),
         prefixes={name: encoder.prefix for name, encoder in encoders.items()},
     )
-    maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode)
+    maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode, render_chat=render_chat)
     ends = Reasoning(fmt, _end_tokens(tokenizer))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
     forms = tool_forms(tasks, lambda task: renderers[task])

@@ -107,6 +107,63 @@ class Rendered:
     """The tool schemas that a server renders. Empty if the prompt contains them."""
 
 
+_PIECE_CHARS = 16_000_000
+"""Characters of pieces whose token ids are kept, about 200 MB."""
+_SHORT_PIECE = 64
+"""Pieces of fewer characters are tokenized faster than they are looked up."""
+_PROVED = 16
+"""Texts whose pieces are compared with the whole before they are relied on."""
+
+
+class PieceTokens:
+    """Token ids of conversations that grow: what was tokenized for an earlier turn is not tokenized again.
+
+    A tokenizer takes out its added tokens first, and what is between them does not depend on what is around.
+    So a text is cut in front of each added token, and the ids of its pieces are joined. Added tokens that
+    swallow spaces, or whose text is normalized, are no places to cut. The first texts are also tokenized
+    whole. If the ids ever differ, all texts are from then on.
+    """
+
+    def __init__(self, tokenizer: Any, encode: Callable[[str], list[int]]) -> None:
+        self._encode, self._left, self._proved = encode, _PIECE_CHARS, 0
+        self._known: dict[str, list[int]] = {}
+        added = list(getattr(tokenizer, "added_tokens_decoder", {}).values())
+        plain = [str(token) for token in added if not _needs_its_surroundings(token)]
+        is_fast = bool(getattr(tokenizer, "is_fast", False)) and len(plain) == len(added)
+        marks = "|".join(map(re.escape, sorted(plain, key=len, reverse=True)))
+        self._cut = re.compile(f"(?={marks})") if is_fast and marks else None
+
+    def ids(self, text: str) -> list[int]:
+        """Return the token ids of a text, without special tokens that the tokenizer would add."""
+        if self._cut is None:
+            return self._encode(text)
+        found = [token for piece in self._cut.split(text) if piece for token in self._piece(piece)]
+        if self._proved < _PROVED:
+            whole = self._encode(text)
+            self._proved += 1
+            if whole != found:
+                self._cut = None
+            return whole
+        return found
+
+    def _piece(self, piece: str) -> list[int]:
+        if len(piece) < _SHORT_PIECE:
+            return self._encode(piece)
+        known = self._known.get(piece)
+        if known is None:
+            if self._left < len(piece):
+                self._known.clear()
+                self._left = _PIECE_CHARS
+            self._left -= len(piece)
+            known = self._known[piece] = self._encode(piece)
+        return known
+
+
+def _needs_its_surroundings(token: Any) -> bool:
+    """Return whether an added token is found, or its neighbours are read, by what is around it."""
+    return any(getattr(token, name, True) for name in ("lstrip", "rstrip", "single_word", "normalized"))
+
+
 def _opens_nothing(text: str) -> bool:
     return False
 
@@ -171,13 +228,19 @@ class Renderer:
             )
         return "prompt"
 
-    def render(self, messages: Sequence[Message], offer: ToolOffer | None = None) -> Rendered:
+    def render(
+        self,
+        messages: Sequence[Message],
+        offer: ToolOffer | None = None,
+        encode: Callable[[str], list[int]] | None = None,
+    ) -> Rendered:
         """Return the prompt for `messages` (system, then user and assistant in turn).
 
         If the last message is the assistant's, it is the beginning of the answer.
 
         Args:
             offer: the functions that the model may call.
+            encode: returns the token ids of a text under the style `chat`. None: the tokenizer does.
 
         Raises:
             PromptError: the chat template refuses the messages or the tools, or a text is not valid Unicode.
@@ -202,7 +265,7 @@ class Renderer:
             ) from error
         if self.tokenizer is None:
             return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole), schemas)
-        ids = self._token_ids(text)
+        ids = self._token_ids(text, encode)
         digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
         return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
 
@@ -275,12 +338,17 @@ class Renderer:
             raise PromptError(f"the chat template failed on the roles {roles}: {error}") from error
         return str(found)
 
-    def _token_ids(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text, without special tokens that the tokenizer would add."""
+        assert self.tokenizer is not None
+        return list(self.tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+
+    def _token_ids(self, text: str, encode: Callable[[str], list[int]] | None = None) -> list[int]:
         """Return token ids with at most one BOS in front, and without an EOS that the tokenizer would add."""
         tokenizer = self.tokenizer
         assert tokenizer is not None
         chat = self.style == "chat"  # a chat template writes its special tokens itself
-        ids = list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+        ids = self.encode(text) if encode is None or not chat else list(encode(text))
         bos = tokenizer.bos_token_id
         if bos is not None and not chat and bos in tokenizer("", add_special_tokens=True)["input_ids"]:
             ids.insert(0, bos)

@@ -76,6 +76,7 @@ class RequestMaker:
         fit: lowers max_tokens to what the context leaves.
         keep: how many rendered prompts are kept. None means as many as fit a budget of tokens.
         encode: makes the token ids of texts that are scored. None: there is no tokenizer.
+        render_chat: as `render`, for conversations whose beginning was rendered before. None: `render`.
     """
 
     def __init__(
@@ -84,10 +85,13 @@ class RequestMaker:
         fit: Fit,
         run_seed: int,
         keep: int | None = None,
+        *,
         encode: Encode | None = None,
+        render_chat: Render | None = None,
     ) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._encode, self._packed = encode, PackedContinuations()
+        self._render_chat = render_chat or render
         self._first: dict[str, tuple[Ask, Rendered]] = {}
         self._tokens = 0
 
@@ -149,7 +153,7 @@ class RequestMaker:
         Raises:
             PromptError: the template refuses the messages, or they fill the context.
         """
-        rendered = self._render(task.name, messages, offer)
+        rendered = self._render_chat(task.name, messages, offer)
         wanted = min(task.decoding.max_tokens, most or task.decoding.max_tokens)
         max_tokens, clamped = wanted, False
         if rendered.token_ids is not None:

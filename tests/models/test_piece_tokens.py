@@ -1,0 +1,118 @@
+"""Conversations tokenized piece by piece have the ids that they have as a whole."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from genbench.engines.tokenizer import load_tokenizer
+from genbench.models.prompts import PieceTokens
+from genbench.suite.shipped import folder
+
+WORDS = [
+    "a",
+    "Wagen",
+    "können",
+    "日本",
+    "x=1;",
+    "\n",
+    "  ",
+    "\t",
+    "don't",
+    "<tool_call>",
+    "é",
+    "🙂",
+    "<|user",
+]
+MARKS = ["<|user|>", "<|assistant|>", "<|end|>"]
+
+
+def conversations(seed: int, count: int = 60) -> list[str]:
+    """Texts with marks between words, with and without spaces around them, each longer than the last."""
+    chance = random.Random(seed)
+    found, text = [], ""
+    for _ in range(count):
+        words = [chance.choice(WORDS) for _ in range(chance.randrange(1, 40))]
+        text += chance.choice(["", " ", "\n"]) + chance.choice(MARKS) + chance.choice(["", " "]).join(words)
+        found.append(text if chance.random() < 0.8 else text[chance.randrange(len(text)) :])
+    return found
+
+
+def trained(pre: Any, normalizer: Any = None, *, marks: Any = None) -> PreTrainedTokenizerFast:
+    """A small BPE tokenizer with a way of its own to deal with spaces."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre
+    tokenizer.decoder = decoders.ByteLevel()
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=["<unk>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+    )
+    tokenizer.train_from_iterator([" ".join(WORDS) * 3, "the Wagen can", *conversations(1)], trainer)
+    tokenizer.add_special_tokens(
+        marks or [AddedToken(mark, special=True, normalized=False) for mark in MARKS]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+KINDS = {
+    "byte level": lambda: trained(pre_tokenizers.ByteLevel(add_prefix_space=False)),
+    "byte level with a space in front": lambda: trained(pre_tokenizers.ByteLevel(add_prefix_space=True)),
+    "metaspace, first": lambda: trained(pre_tokenizers.Metaspace(prepend_scheme="first")),
+    "metaspace, always": lambda: trained(pre_tokenizers.Metaspace(prepend_scheme="always")),
+    "lower case": lambda: trained(pre_tokenizers.Whitespace(), normalizers.Lowercase()),
+    "normalizer that prepends": lambda: trained(
+        pre_tokenizers.ByteLevel(add_prefix_space=False), normalizers.Prepend("_")
+    ),
+    "shipped": lambda: load_tokenizer(str(folder("checkpoints") / "tiny-tuned"), None, False),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_have_the_ids_of_the_whole(kind: str) -> None:
+    tokenizer = KINDS[kind]()
+
+    def encode(text: str) -> list[int]:
+        return list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+
+    pieces = PieceTokens(tokenizer, encode)
+    for text in [*conversations(2), *conversations(3)]:
+        assert pieces.ids(text) == encode(text)
+
+
+def test_a_longer_conversation_costs_only_what_is_new() -> None:
+    tokenizer, asked = KINDS["shipped"](), []
+
+    def encode(text: str) -> list[int]:
+        asked.append(len(text))
+        return list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+
+    pieces = PieceTokens(tokenizer, encode)
+    texts = [
+        "".join(f"<|user|>{n} {'the road is long ' * 30}" for n in range(turns)) for turns in range(1, 60)
+    ]
+    for text in texts[:40]:
+        pieces.ids(text)
+    asked.clear()
+    for text in texts[40:]:
+        pieces.ids(text)
+    assert sum(asked) < 20 * 600
+
+
+def test_marks_that_swallow_spaces_are_no_places_to_cut() -> None:
+    marks = [AddedToken(mark, special=True, normalized=False, lstrip=True, rstrip=True) for mark in MARKS]
+    tokenizer = trained(pre_tokenizers.ByteLevel(add_prefix_space=False), marks=marks)
+    asked = []
+
+    def encode(text: str) -> list[int]:
+        asked.append(text)
+        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    pieces = PieceTokens(tokenizer, encode)
+    for text in conversations(4):
+        assert pieces.ids(text) == list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    assert asked == conversations(4)
