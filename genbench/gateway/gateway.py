@@ -43,8 +43,8 @@ _END_S = 5.0
 """Seconds that a harness has to end after SIGTERM."""
 _TAIL = 2_000
 _NO_REQUEST = (
-    "no request reached the gateway within {seconds:g} s: the harness does not use GENBENCH_BASE_URL, or it "
-    "ended before its first request"
+    "no request reached the gateway within {seconds:g} s: the harness does not use GENBENCH_BASE_URL, it "
+    "ended before its first request, or it needs longer to start (limits.first_request_s)"
 )
 _KEPT = ("out.log", "err.log", "result.json", "trajectory.json")
 """What stays of the folder of a rollout."""
@@ -125,7 +125,7 @@ class Gateway:
             from genbench.gateway.http import application, quiet_server  # noqa: PLC0415
         except ImportError as error:
             raise ConfigError(f"agent tasks need {error.name}: {install_command('agents')}") from None
-        await _check_namespaces()
+        await check_namespaces()
         self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
         config = uvicorn.Config(
             application(self), uds=str(self.socket), log_config=None, access_log=False, lifespan="off"
@@ -403,7 +403,7 @@ async def _process(order: Mapping[str, Any], log: Path) -> AsyncIterator[asyncio
         await asyncio.shield(process.wait())
 
 
-async def _check_namespaces() -> None:
+async def check_namespaces() -> None:
     """Make namespaces once before anything is drawn.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,6 @@ from genbench.types import STATUSES, Status
 
 Name = Literal["command", "mini_swe", "harbor"]
 NAMES: tuple[Name, ...] = get_args(Name)
-_LOCK = re.compile(r"[\w.-]+==\S+")
 _LONGEST_TEXT = 4_000
 """Characters of one text of a result that are kept."""
 
@@ -45,6 +44,7 @@ class HarnessPlan:
         command: the program and its arguments, as they are run.
         settings: passed on to the harness as JSON.
         limits: what one rollout may use.
+        missing: why the harness cannot be run here, or None. Stored rollouts are read all the same.
         version: what the program is: a digest of its files, or the versions of its environment.
         environment: variables of this process that the harness gets too, by name.
         parser: the family of the function calls.
@@ -57,8 +57,7 @@ class HarnessPlan:
     version: str
     environment: tuple[str, ...] = ()
     parser: str = "auto"
-    readable: tuple[str, ...] = field(default=(), compare=False)
-    """Folders that the command needs."""
+    missing: str | None = field(default=None, compare=False)
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def read_plan(
         python: folder of the virtual environment that the harness is installed in. `command` needs none.
 
     Raises:
-        ConfigError: an unknown harness, a missing program or environment, or a wrong limit.
+        ConfigError: an unknown harness, no program or environment is named, or a limit is wrong.
     """
     if harness not in NAMES:
         raise ConfigError(f"agent: harness is '{harness}'{nearest(harness, NAMES)}")
@@ -104,25 +103,27 @@ def read_plan(
         first = error.errors()[0]
         key = ".".join(str(part) for part in ("limits", *first["loc"]))
         raise ConfigError(f"agent: {key}: {first['msg']}, found {first['input']!r}") from None
+    missing = None
     if harness == "command":
         if not all(isinstance(word, str) and word for word in command):
             raise ConfigError(f"agent: command is {list(command)!r}, wanted a list of texts")
-        words = tuple(command)
-        version = _digest_of_files(words)
+        words, version = tuple(command), _digest_of_files(command)
+        if shutil.which(words[0]) is None:
+            missing = f"options.command: there is no program {words[0]}"
     else:
         if python is None:
             raise ConfigError(
                 f"agent: harness {harness} needs options.python, the folder of the virtual environment that "
                 "it is installed in (see docs/agents.md)"
             )
-        interpreter = Path(python) / "bin" / "python"
-        if not interpreter.exists():
-            raise ConfigError(f"agent: python is {python}, and there is no {interpreter}")
         driver = Path(__file__).with_name(f"{harness}.py")
-        words = (str(interpreter), "-P", str(driver))
-        version = f"{_installed(Path(python))} {_digest_of_files([str(driver)])}"
+        words = (str(Path(python) / "bin" / "python"), "-P", str(driver))
+        installed = _installed(Path(python))
+        version = f"{installed} {_digest_of_files([str(driver)])}"
+        if not installed or not Path(words[0]).exists():
+            missing = f"options.python: {python} is no virtual environment in which {harness} is installed"
     return HarnessPlan(
-        harness, words, dict(settings), found, version, tuple(environment), parser, tuple(words[:1])
+        harness, words, dict(settings), found, version, tuple(environment), parser, missing=missing
     )
 
 
@@ -138,17 +139,10 @@ def _digest_of_files(words: Sequence[str]) -> str:
 
 
 def _installed(folder: Path) -> str:
-    """Return a digest of the names and versions of all packages of a virtual environment.
-
-    Raises:
-        ConfigError: nothing is installed in it.
-    """
-    names = sorted(
-        path.name.removesuffix(".dist-info") for path in folder.glob("lib/python3*/site-packages/*.dist-info")
-    )
-    if not names:
-        raise ConfigError(f"agent: python is {folder}, and no package is installed there")
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+    """Return a digest of the names and versions of all packages of a virtual environment, or nothing."""
+    places = folder.glob("lib/python3*/site-packages/*.dist-info")
+    names = sorted(path.name.removesuffix(".dist-info") for path in places)
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16] if names else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,8 @@ def prepare_model(
         for item in tasks:
             if isinstance(item.task, AgentTask):
                 if settings.generates:
+                    if item.task.plan.missing is not None:
+                        raise ConfigError(f"{item.where}: {item.task.plan.missing}")
                     require_consent(suite.folder, f"{item.where}: the harness {item.task.plan.name}")
                 decoding[item.name]["agent"] = item.task.plan.terms
         return PreparedModel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
+from genbench.gateway.gateway import check_namespaces
 from genbench.runs.execution.preflight import Check
 from genbench.sandbox.selftest import open_cage
 from genbench.store.continuation import machine, package_versions
@@ -31,6 +33,7 @@ def doctor() -> Iterator[Check]:
         "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
     yield _sandbox()
+    yield _namespaces()
     token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
     yield Check(
         "ok" if token else "warning",
@@ -61,6 +64,15 @@ def _engine(gpus: Sequence[str]) -> Iterator[Check]:
         yield Check("ok", "engine", f"{name} {version}")
     except UnavailableError as error:
         yield Check("error", "engine", str(error))
+
+
+def _namespaces() -> Check:
+    """Make the namespaces that a harness of an agent task would get here."""
+    try:
+        asyncio.run(check_namespaces())
+    except UnavailableError as error:
+        return Check("warning", "agents", str(error))
+    return Check("ok", "agents", "a harness gets a network with nothing but the gateway (agent tasks)")
 
 
 def _sandbox() -> Check:
