@@ -96,6 +96,22 @@ def tau2_outcome(termination_reason: str, reward: float | None) -> Outcome:
     return Outcome(None if status == "unavailable" else 0.0, status, detail)
 
 
+def inspect_outcome(error: str | None, limit: str | None, score: float | None) -> Outcome:
+    """Return the outcome of a sample of Inspect.
+
+    Args:
+        error: what ended the sample, such as a sandbox or a server that failed, or None.
+        limit: the limit that ended it (message, token, time, context …), or None.
+        score: the value of its scorer, or None if it has none.
+    """
+    if error is not None:
+        return Outcome(None, "unavailable", {"ended_by": "error"})
+    if score is None:
+        return Outcome(None, "verifier_error", {"ended_by": limit})
+    status: Status | None = "truncated" if limit is not None and score <= 0 else None
+    return Outcome(_share(score), status, {} if limit is None else {"ended_by": limit})
+
+
 def outcome_of(harness: str, ending: Mapping[str, Any]) -> Outcome:
     """Return the outcome of what the driver of a harness wrote under `ending`.
 
@@ -107,6 +123,8 @@ def outcome_of(harness: str, ending: Mapping[str, Any]) -> Outcome:
             return mini_outcome(str(ending["exit_status"]), ending["resolved"])
         if harness == "harbor":
             return harbor_outcome(ending["exception_type"], ending["reward"])
+        if harness == "inspect":
+            return inspect_outcome(ending["error"], ending["limit"], ending["score"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"'ending' is {str(ending)[:200]!r}: {error}") from None
     raise ValueError(f"harness {harness} writes 'score', and no 'ending'")

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from genbench.errors import ConfigError, nearest
 from genbench.types import STATUSES, Status
 
-Name = Literal["command", "mini_swe", "harbor"]
+Name = Literal["command", "mini_swe", "harbor", "inspect"]
 NAMES: tuple[Name, ...] = get_args(Name)
 _LONGEST_TEXT = 4_000
 """Characters of one text of a result that are kept."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.harnesses.endings import harbor_outcome, mini_outcome, outcome_of, tau2_outcome
+from genbench.harnesses.endings import harbor_outcome, inspect_outcome, mini_outcome, outcome_of, tau2_outcome
 from genbench.harnesses.plan import Outcome
 from genbench.runs.execution.scoring import verdict_of
 from genbench.types import OURS, Answer, Case, SampleId, Verdict
@@ -62,6 +62,11 @@ def test_every_ending_of_the_gold_has_its_status(gold: Callable[[str], list[dict
         (mini_outcome("RepeatedFormatError", False), "format_error", 0.0),
         (mini_outcome("RepeatedFormatError", True), "correct", 1.0),
         (mini_outcome("APIConnectionError", True), "unavailable", None),
+        (inspect_outcome(None, None, 0.5), "partial", 0.5),
+        (inspect_outcome(None, "message", 0.0), "truncated", 0.0),
+        (inspect_outcome(None, "message", 1.0), "correct", 1.0),
+        (inspect_outcome(None, None, None), "verifier_error", None),
+        (inspect_outcome("docker is gone", None, 1.0), "unavailable", None),
         (tau2_outcome("user_stop", 1.0), "correct", 1.0),
         (tau2_outcome("max_steps", 1.0), "truncated", 0.0),
         (tau2_outcome("agent_error", 0.0), "wrong", 0.0),
@@ -82,6 +87,7 @@ def test_a_limit_that_ended_a_rollout_is_no_wrong_answer() -> None:
 def test_drivers_write_endings() -> None:
     assert outcome_of("harbor", {"exception_type": None, "reward": 1.0}).score == 1.0
     assert outcome_of("mini_swe", {"exit_status": "Submitted", "resolved": True}).score == 1.0
+    assert outcome_of("inspect", {"error": None, "limit": None, "score": 1.0}).score == 1.0
     with pytest.raises(ValueError, match="'ending' is"):
         outcome_of("harbor", {"reward": 1.0})
 

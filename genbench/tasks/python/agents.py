@@ -76,7 +76,7 @@ def agent(
 
     Args:
         source: the file of the problems, JSON Lines or another format of `data.path`.
-        harness: `command`, `mini_swe` or `harbor`.
+        harness: `command`, `mini_swe`, `harbor` or `inspect`.
         command: the program of the harness `command`, with its arguments. It reads GENBENCH_PROBLEM, asks the
             model at GENBENCH_BASE_URL with GENBENCH_KEY, and writes result.json into GENBENCH_OUT.
         python: folder of the virtual environment in which the harness is installed.
