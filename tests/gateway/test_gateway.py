@@ -112,6 +112,7 @@ def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_ru
     assert terms["limits"] == {"turns": 8, "tokens": None, "wall_s": 60.0}
 
 
+@pytest.mark.slow
 def test_no_completion_crosses_rollouts_of_equal_problems(tmp_path: Path) -> None:
     """Two tasks with equal problems and prompts, 1,008 completions at the same time."""
     folder = write_suite(tmp_path / "many", problems=3, k=6, settings={"turns": 28}, limits={"turns": 28})
@@ -183,6 +184,7 @@ def test_errors_of_the_gateway_itself_change_nothing(
     assert made[0].faults >= 5
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_as_an_undisturbed_one(whole: Path, tmp_path: Path) -> None:
     folder = write_suite(tmp_path / "s", seconds=0.15)
     for kills in range(3):
@@ -293,6 +295,7 @@ def test_a_harness_gets_no_variable_of_this_process_that_was_not_named(
     assert "HF_TOKEN" not in seen
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_harness_is_tried_again_and_never_a_zero(whole: Path, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     settings = {"do": "fail", "marker": str(marker)}
@@ -311,6 +314,7 @@ def test_a_fault_of_the_harness_is_tried_again_and_never_a_zero(whole: Path, tmp
     assert "the harness lost its way" in verdict["detail"]["why"]
 
 
+@pytest.mark.slow
 def test_the_clock_and_the_turns_are_limits_of_the_model(tmp_path: Path) -> None:
     folder = write_suite(
         tmp_path / "s", problems=1, k=1, settings={"do": "sleep"}, limits={"wall_s": 2.0}, seconds=0.4
@@ -333,6 +337,7 @@ def test_the_clock_and_the_turns_are_limits_of_the_model(tmp_path: Path) -> None
     assert verdict["status"] == "correct"  # the harness found its answer all the same
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared_only_if_harness_limits_and_first_prompts_are_equal(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
