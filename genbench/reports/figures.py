@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
 from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
+from genbench.analysis.results.record import RolloutsRecord
 from genbench.analysis.reviews import Agreement, Recall, ReviewedTask
 from genbench.reports.numbers import interval, p_text, points
 from genbench.reports.table import TERMINAL, Column, Table
@@ -94,6 +95,20 @@ def _corpus_line(name: str, item: CorpusMetricRecord) -> str:
     better = ", lower is better" if item.lower_is_better else ""
     empty = f"; {item.empty} samples without an answer count as empty" if item.empty else ""
     return f"{name} (corpus{better}): {100 * item.value:.2f}{bounds}{empty}"
+
+
+def rollout_lines(record: RolloutsRecord) -> list[str]:
+    """Return what the rollouts of an agent took, which limits ended some, and what may have helped them."""
+    limits = ", ".join(f"{name} {count}" for name, count in record.ended_by.items()) or "none"
+    lines = [
+        f"a rollout: {record.turns:.1f} turns, {record.new_tokens:,.0f} tokens, {record.engine_s:.1f} s of "
+        f"the engine, {record.tools_s:.1f} s of harness and tools; ended by a limit: {limits}; begun again "
+        f"after a fault: {record.begun_again}",
+        f"touched history or network: {record.touched} of {record.count} rollouts",
+    ]
+    if record.diverged:
+        lines.append(f"{record.diverged} rollouts took another way after an interruption than before it")
+    return lines
 
 
 def judged_lines(judge: JudgedRecord) -> list[str]:

@@ -16,7 +16,13 @@ from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
-from genbench.reports.figures import agreement_words, judged_lines, likelihood_lines, reviewed_words
+from genbench.reports.figures import (
+    agreement_words,
+    judged_lines,
+    likelihood_lines,
+    reviewed_words,
+    rollout_lines,
+)
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
     ExcludedSamples,
@@ -126,6 +132,12 @@ def judge_lines(report: Report) -> list[TaskLines]:
         if lines:
             found.append((name, run.name, lines))
     return found
+
+
+def agent_lines(report: Report) -> list[TaskLines]:
+    """Return (task, run, lines) of every task whose samples are rollouts of a harness."""
+    found = report_tasks(report, report.tasks)
+    return [(name, run.name, rollout_lines(task.rollouts)) for name, _, run, task in found if task.rollouts]
 
 
 def scored_lines(report: Report) -> list[TaskLines]:

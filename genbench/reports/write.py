@@ -38,6 +38,7 @@ from genbench.reports.result_tables import (
     SCORES,
     HealthRow,
     TaskLines,
+    agent_lines,
     change_rows,
     health_row,
     judge_lines,
@@ -354,6 +355,8 @@ def markdown(report: Report) -> str:
         lines += _looks(run) if run.results.adaptive else []
     scored = _listed(scored_lines(report))
     lines += _folded("Likelihood", scored) if scored else []
+    agents = _listed(agent_lines(report))
+    lines += _folded("Agents", agents) if agents else []
     judged = _listed(judge_lines(report))
     lines += _folded("Judges", judged) if judged else []
     if report.published:

@@ -22,6 +22,7 @@ from genbench.errors import ConfigError, EngineError, NotComparableError
 from genbench.gateway import http
 from genbench.models.requests import sample_seed
 from genbench.pipeline import RunOptions
+from genbench.reports.write import report_text
 from genbench.types import SampleId
 from tests import warm
 from tests.ready_runs import run_bare
@@ -110,6 +111,12 @@ def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_ru
     terms = json.loads((whole / "manifest.json").read_text())["terms"]["decoding"]["walk"]["agent"]
     assert terms["harness"] == "command"
     assert terms["limits"] == {"turns": 8, "tokens": None, "wall_s": 60.0}
+
+
+def test_reports_say_what_a_rollout_took(whole: Path) -> None:
+    text = report_text([whole], "md")
+    assert "a rollout: 3.0 turns, 15 tokens" in text
+    assert "touched history or network: 0 of 6 rollouts" in text
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from genbench.reports.page import plots
 from genbench.reports.page.data import Series, group_series
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
-from genbench.reports.result_tables import judge_lines, scored_lines, task_groups
+from genbench.reports.result_tables import agent_lines, judge_lines, scored_lines, task_groups
 from genbench.reports.warnings import page_warnings
 from genbench.stats.budgets import Replies, budgets_up_to
 from genbench.types import STATUSES
@@ -145,6 +145,7 @@ def html(
         statuses=STATUSES,
         **page_warnings(report),
         judged=judge_lines(report),
+        agents=agent_lines(report),
         scored=scored_lines(report),
         forest=_forest(report),
         groups=groups,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.results.alarms import joined_alarms
-from genbench.analysis.results.record import Results, RolloutsRecord, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
-from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
+from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines, rollout_lines
 from genbench.reports.numbers import interval, points
 from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
 from genbench.reports.warnings import TaskWarning, fold_warnings, groups_of, task_warning, task_warnings
@@ -141,7 +141,7 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
         )
     lines += _other_metrics(task, brief)
     lines += _measures(task)
-    lines += _rollouts(task.rollouts) if task.rollouts else []
+    lines += rollout_lines(task.rollouts) if task.rollouts else []
     lines += corpus_lines(task.corpus)
     lines += likelihood_lines(task.likelihood, brief=brief) if task.likelihood else []
     if not brief:
@@ -172,20 +172,6 @@ def _measures(task: TaskResults) -> list[str]:
         if item.value is not None
     ]
     return [", ".join(shown)] if shown else []
-
-
-def _rollouts(record: RolloutsRecord) -> list[str]:
-    """Return what the rollouts of an agent took, which limits ended some, and what may have helped them."""
-    limits = ", ".join(f"{name} {count}" for name, count in record.ended_by.items()) or "none"
-    lines = [
-        f"a rollout: {record.turns:.1f} turns, {record.new_tokens:,.0f} tokens, {record.engine_s:.1f} s of "
-        f"the engine, {record.tools_s:.1f} s of harness and tools; ended by a limit: {limits}; begun again "
-        f"after a fault: {record.begun_again}",
-        f"touched history or network: {record.touched} of {record.count} rollouts",
-    ]
-    if record.diverged:
-        lines.append(f"{record.diverged} rollouts took another way after an interruption than before it")
-    return lines
 
 
 def _instructions(record: InstructionsRecord) -> list[str]:
