@@ -153,20 +153,22 @@ async def ask_all(order: dict[str, Any]) -> None:
         await asyncio.sleep(number * 0.02)
         start = " ".join(WORDS[place % len(WORDS)] for place in range(2_500 - 190 * order["turns"]))
         messages = [{"role": "user", "content": start}]
+        reader, writer = await asyncio.open_unix_connection(order["socket"])
         for turn in range(order["turns"]):
             body = json.dumps({"model": "m", "messages": messages}).encode()
             head = (
                 f"POST {address}/v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             )
             began = time.monotonic()
-            reader, writer = await asyncio.open_unix_connection(order["socket"])
             writer.write(head.encode() + body)
-            found = json.loads((await reader.read()).partition(b"\r\n\r\n")[2])
+            answered = (await reader.readuntil(b"\r\n\r\n")).lower()
+            length = int(answered.partition(b"content-length:")[2].split(b"\r\n")[0])
+            found = json.loads(await reader.readexactly(length))
             took = time.monotonic() - began
-            writer.close()
             late.append(took - float(found["choices"][0]["message"]["content"].split()[0]))
             messages += [found["choices"][0]["message"], {"role": "user", "content": f"Then {turn}."}]
+        writer.close()
 
     await asyncio.gather(*(rollout(address, key, n) for n, (address, key) in enumerate(order["rollouts"])))
     print(json.dumps(late))

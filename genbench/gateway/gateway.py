@@ -46,6 +46,8 @@ _NO_REQUEST = (
     "no request reached the gateway within {seconds:g} s: the harness does not use GENBENCH_BASE_URL, it "
     "ended before its first request, or it needs longer to start (limits.first_request_s)"
 )
+_KEEP_ALIVE_S = 3600
+"""Seconds that a connection stays open. One that is closed while a tool works is an error of some clients."""
 _KEPT = ("out.log", "err.log", "result.json", "trajectory.json")
 """What stays of the folder of a rollout."""
 _LAUNCHER = Path(__file__).with_name("namespace.py")
@@ -128,7 +130,12 @@ class Gateway:
         await check_namespaces()
         self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
         config = uvicorn.Config(
-            application(self), uds=str(self.socket), log_config=None, access_log=False, lifespan="off"
+            application(self),
+            uds=str(self.socket),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=_KEEP_ALIVE_S,
         )
         server = quiet_server(config)
         self._serving = asyncio.create_task(server.serve())

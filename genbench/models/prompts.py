@@ -109,8 +109,8 @@ class Rendered:
 
 _PIECE_CHARS = 16_000_000
 """Characters of pieces whose token ids are kept, about 200 MB."""
-_SHORT_PIECE = 64
-"""Pieces of fewer characters are tokenized faster than they are looked up."""
+_PIECE_OVERHEAD = 200
+"""Characters that are counted for the Python objects of one piece."""
 _PROVED = 16
 """Texts whose pieces are compared with the whole before they are relied on."""
 
@@ -137,7 +137,9 @@ class PieceTokens:
         """Return the token ids of a text, without special tokens that the tokenizer would add."""
         if self._cut is None:
             return self._encode(text)
-        found = [token for piece in self._cut.split(text) if piece for token in self._piece(piece)]
+        found: list[int] = []
+        for piece in filter(None, self._cut.split(text)):
+            found += self._piece(piece)
         if self._proved < _PROVED:
             whole = self._encode(text)
             self._proved += 1
@@ -147,14 +149,13 @@ class PieceTokens:
         return found
 
     def _piece(self, piece: str) -> list[int]:
-        if len(piece) < _SHORT_PIECE:
-            return self._encode(piece)
         known = self._known.get(piece)
         if known is None:
-            if self._left < len(piece):
+            size = len(piece) + _PIECE_OVERHEAD
+            if self._left < size:
                 self._known.clear()
                 self._left = _PIECE_CHARS
-            self._left -= len(piece)
+            self._left -= size
             known = self._known[piece] = self._encode(piece)
         return known
 
