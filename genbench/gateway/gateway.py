@@ -246,6 +246,7 @@ class Gateway:
             "socket": str(self.socket),
             "port": PORT,
             "writable": [str(folder)],
+            "hidden": _hidden(folder, *plan.command),
             "command": list(plan.command),
             "folder": str(folder),
             "out": str(folder / "out.log"),
@@ -305,6 +306,17 @@ _TELEMETRY_OFF: Mapping[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 """Variables that keep harnesses from calling home or fetching prices. There is no network for it either."""
+
+
+def _hidden(folder: Path, *words: str) -> list[str]:
+    """Return the folders that a harness does not see: those in which services of the machine have sockets.
+
+    /tmp stays if the rollout's folder or a file of the command is in it.
+    """
+    paths = [folder, Path(sys.executable), *map(Path, words)]
+    needed = [path.absolute() for path in paths if path.is_absolute() or path.exists()]
+    found = ["/tmp"] if not any(path.is_relative_to("/tmp") for path in needed) else []
+    return [place for place in ("/run", *found) if Path(place).is_dir() and not Path(place).is_symlink()]
 
 
 def _told(problem: Problem, plan: HarnessPlan) -> dict[str, Any]:
@@ -422,6 +434,7 @@ async def check_namespaces() -> None:
             "socket": str(folder / "none"),
             "port": PORT,
             "writable": [str(folder)],
+            "hidden": _hidden(folder),
             "command": [sys.executable, "-I", "-S", "-c", ""],
             "folder": name,
             "out": str(folder / "out.log"),

@@ -5,6 +5,7 @@ This file is run as a program, by path, and uses only the standard library. Its 
     socket    path of the gateway's socket
     port      port at which the gateway appears on 127.0.0.1 inside
     writable  folders that stay writable; everything else can only be read
+    hidden    folders that are empty inside: services have sockets there, which no network namespace closes
     command   the program of the harness, with its arguments
     folder    its working folder
     out, err  files for what it prints
@@ -83,14 +84,17 @@ def _set_attributes(path: str, attributes: _Attributes, flags: int) -> None:
     _check(result, f"mount_setattr {path}")
 
 
-def _protect(writable: list[str]) -> None:
-    """Let only some folders be written."""
+def _protect(writable: list[str], hidden: list[str]) -> None:
+    """Let only some folders be written, and others not be seen."""
     _check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
     for folder in writable:
         _check(_LIBC.mount(folder.encode(), folder.encode(), None, _MS_BIND, None), f"bind {folder}")
     _set_attributes("/", _Attributes(set=_RDONLY), _AT_RECURSIVE)
     for folder in writable:
         _set_attributes(folder, _Attributes(clear=_RDONLY), 0)
+    for folder in hidden:
+        result = _LIBC.mount(b"tmpfs", folder.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, None)
+        _check(result, f"tmpfs {folder}")
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.
     _LIBC.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None)
@@ -138,15 +142,17 @@ def _forward(listener: socket.socket, gateway: str) -> None:
 def _inside(order: dict[str, object]) -> int:
     """Be the first process of the namespace: forward connections, run the harness, collect its children."""
     _prctl(_PDEATHSIG, signal.SIGKILL)
-    writable = [str(path) for path in order["writable"]]  # type: ignore[attr-defined]
+    writable, hidden = ([str(path) for path in order[key]] for key in ("writable", "hidden"))  # type: ignore[attr-defined]
+    place = os.open(Path(str(order["socket"])).parent, os.O_PATH | os.O_CLOEXEC)
     try:
         _raise_loopback()
-        _protect(writable)
+        _protect(writable, hidden)
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
         return NO_NAMESPACE
+    gateway = f"/proc/self/fd/{place}/{Path(str(order['socket'])).name}"  # its folder may be hidden by now
     listener = socket.create_server(("127.0.0.1", int(str(order["port"]))), backlog=128)
-    threading.Thread(target=_forward, args=(listener, str(order["socket"])), daemon=True).start()
+    threading.Thread(target=_forward, args=(listener, gateway), daemon=True).start()
     with Path(str(order["out"])).open("ab") as out, Path(str(order["err"])).open("ab") as err:
         try:
             harness = subprocess.Popen(

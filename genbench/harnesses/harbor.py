@@ -8,9 +8,9 @@ Settings:
 
     agent         name of the agent; terminus-2 unless told
     agent_kwargs  its own arguments
-    environment   harbor's EnvironmentConfig. Without it the commands run under bubblewrap on this machine's
-                  programs, and the task's image is not built
     timeouts      the task's own time limits are multiplied by this; 1 unless told
+
+Commands run under bubblewrap with the programs of this machine. The task's image is not built.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ async def _tried(problem: dict[str, Any], out: Path) -> dict[str, Any]:
             "trials_dir": str(out / "trials"),
             "timeout_multiplier": settings.get("timeouts", 1.0),
             "agent": agent,
-            "environment": settings.get("environment", own),
+            "environment": own,
         }
     )
     trial = await Trial.create(config)

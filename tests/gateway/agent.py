@@ -71,7 +71,9 @@ def extra(do: str) -> Any:
         other = f"{head}/{1 - int(index)}/{tail}"
         keys = [("wrong", BASE.path), (own, other), (own[:-1], BASE.path), ("", BASE.path)]
         return [post(messages, key, path)[0] for key, path in keys]
-    return {"look": sorted(os.environ), "": None}.get(do, "done")
+    return {"look": [sorted(os.environ), [path.name for path in Path("/run").iterdir()]], "": None}.get(
+        do, "done"
+    )
 
 
 def main() -> None:

@@ -291,15 +291,17 @@ def test_keys_open_one_rollout_and_files_outside_cannot_be_written(tmp_path: Pat
     assert not outside.exists()
 
 
-def test_a_harness_gets_no_variable_of_this_process_that_was_not_named(
+def test_a_harness_sees_no_variable_and_no_socket_of_this_machine_that_was_not_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "secret")
     monkeypatch.setenv("WANTED", "yes")
     folder = write_suite(tmp_path / "s", problems=1, k=1, settings={"do": "look"}, environment=["WANTED"])
-    seen = set(details(run(folder))[0]["extra"])
+    variables, sockets = details(run(folder))[0]["extra"]
+    seen = set(variables)
     assert {"WANTED", "GENBENCH_BASE_URL", "GENBENCH_KEY", "HARBOR_TELEMETRY"} <= seen
     assert "HF_TOKEN" not in seen
+    assert sockets == []  # such as Docker's
 
 
 @pytest.mark.slow
