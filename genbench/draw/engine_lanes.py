@@ -224,8 +224,10 @@ class EngineSession:
 
         When its KV cache is full, the engine sets the last requests aside until others are finished.
         """
-        most = self._most
-        return [] if self.alone or self._engine.kv_tokens is None else list(self._tasks)[most:]
+        most, rolling = self._most, self._shared.rolling
+        if self.alone or self._engine.kv_tokens is None:
+            return []
+        return [item for item in list(self._tasks)[most:] if item not in rolling]
 
     def hand_over(self, samples: Sequence[SampleId]) -> int:
         """Put samples back, for another engine. Return how many."""

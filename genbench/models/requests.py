@@ -148,7 +148,7 @@ class RequestMaker:
 
         Args:
             turn: its number among the completions of the rollout.
-            most: the lower limit of new tokens that the harness wishes.
+            most: the new tokens that are left to the rollout, if that is limited.
 
         Raises:
             PromptError: the template refuses the messages, or they fill the context.

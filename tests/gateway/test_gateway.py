@@ -284,6 +284,8 @@ def test_keys_open_one_rollout_and_files_outside_cannot_be_written(tmp_path: Pat
     for detail in details(place):
         assert detail["extra"] == [403] * 4
         assert detail["rollout"]["turns"] == 3
+    attempt = json.loads((place / "manifest.json").read_text())["attempts"][-1]
+    assert attempt["engines"]["gateway"] == {"refused_keys": 8}
     outside = tmp_path / "outside"
     settings = {"do": "write", "place": str(outside)}
     place = run(write_suite(tmp_path / "t", problems=1, k=1, settings=settings))

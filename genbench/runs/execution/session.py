@@ -230,6 +230,8 @@ class Drawing:
             self.engines = generation.facts | {
                 f"user of {task}": record for task, record in users.records.items()
             }
+            if rollouts.record:
+                self.engines["gateway"] = rollouts.record
 
     def _generation(
         self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int
