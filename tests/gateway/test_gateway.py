@@ -359,6 +359,23 @@ def test_two_runs_are_compared_only_if_harness_limits_and_first_prompts_are_equa
     with pytest.raises(NotComparableError, match=r"terms\.decoding\.walk\.agent\.limits\.turns: 8 -> 9"):
         compare(whole, more)
 
+    folder = write_suite(tmp_path / "w")
+    rows = (folder / "rows.jsonl").read_text()
+    (folder / "rows.jsonl").write_text(rows.replace('"answer": "p/1"', '"answer": ""'))
+    with pytest.raises(NotComparableError, match=r"references\.walk: 1 of 3 problems differ"):
+        compare(whole, run(folder))
+
+    sides = []
+    for name, test in (("x", "true"), ("y", "false")):  # equal rows, and another test in the task's folder
+        folder = write_suite(tmp_path / name, k=1)
+        (folder / "task").mkdir()
+        (folder / "task" / "test.sh").write_text(test)
+        rows = (folder / "rows.jsonl").read_text()
+        (folder / "rows.jsonl").write_text(rows.replace('"id"', '"path": "task", "id"'))
+        sides.append(run(folder))
+    with pytest.raises(NotComparableError, match=r"references\.walk: 3 of 3 problems differ"):
+        compare(*sides)
+
     monkeypatch.setenv("MACHINE", " On Linux 6.1.")  # as harnesses write the kernel into their prompts
     other = run(write_suite(tmp_path / "u", environment=["MACHINE"]))
     monkeypatch.setenv("MACHINE", " On Linux 6.8.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,8 @@ from genbench.types import Ask, Message, Problem
 
 _TASK = "agent"
 _VERSION = "1"
+_MOST_BYTES = 1 << 30
+"""Bytes of the files that describe one problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class AgentTask(RowTask):
     A row has `id` and `instruction`, which is shown to readers. The harness gets the whole row, so it may
     have whatever the harness needs: a folder, a container image, a command that checks the result. `group`
     names problems that are resampled together, such as those of one repository. A relative `path` starts
-    from the folder of the file.
+    from the folder of the file. The whole row and what is at `path` are part of the reference, so that runs
+    on other tasks are not compared.
     """
 
     info: TaskInfo
@@ -43,8 +48,11 @@ class AgentTask(RowTask):
         if group is not None and not isinstance(group, str):
             raise DataError(f"{where}: 'group' is {group!r}, wanted a text")
         told = dict(row)
+        asked: dict[str, str | None] = {"harness": self.plan.name, "row": _row_digest(row), "files": None}
         if isinstance(row.get("path"), str):
-            told["path"] = str(self.rows_file.parent.absolute() / row["path"])
+            folder = self.rows_file.parent.absolute() / row["path"]
+            told["path"], asked["files"] = str(folder), _files_digest(folder, where)
+        told["reference"] = asked
         return Problem(
             self.info.name,
             str(row["id"]),
@@ -58,7 +66,40 @@ class AgentTask(RowTask):
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the instruction, which stands for the prompts that the harness will make of it."""
-        return Ask((Message("user", problem.row["instruction"]),), {"harness": self.plan.name})
+        return Ask((Message("user", problem.row["instruction"]),), problem.row["reference"])
+
+
+def _row_digest(row: Row) -> str:
+    """Return a digest of everything that a row says."""
+    text = json.dumps(dict(row), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _files_digest(folder: Path, where: str) -> str | None:
+    """Return a digest of the names and the contents of all files below a folder, or None if it is not there.
+
+    It is part of the reference: a task whose tests were changed is another one.
+
+    Raises:
+        DataError: a file cannot be read, or the folder has too many bytes to be the description of a task.
+    """
+    if not folder.exists():
+        return None
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
+    found, size = hashlib.sha256(), 0
+    for path in paths:
+        size += path.stat().st_size
+        if size > _MOST_BYTES:
+            raise DataError(
+                f"{where}: 'path' {folder} has more than {_MOST_BYTES:,} bytes; name the task's own"
+            )
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{where}: 'path': {path} cannot be read: {error}") from None
+        found.update(f"{path.relative_to(folder.parent)}\0{len(content)}\0".encode())
+        found.update(content)
+    return found.hexdigest()[:16]
 
 
 def agent(
