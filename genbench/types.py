@@ -47,11 +47,13 @@ class ToolOffer:
     """The functions that a sample is offered, as documents (name, description, parameters).
 
     `form` says how: `template` by the chat template or the server, `prompt` as text in the system message,
-    `auto` by the template if it takes tools, else as text.
+    `auto` by the template if it takes tools, else as text. With `are_schemas` the documents are JSON schemas
+    as the OpenAI chat API has them, and are shown as they are. Otherwise they have types of many languages.
     """
 
     documents: tuple[Mapping[str, Any], ...]
     form: Literal["auto", "template", "prompt"] = "auto"
+    are_schemas: bool = False
 
 
 @dataclass(frozen=True, slots=True)

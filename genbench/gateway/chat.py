@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.tools.calls import Call
+from genbench.tools.calls import Call, tagged_calls
+from genbench.tools.families import said_before_calls
 from genbench.types import Answer, Completion, Message, ToolOffer
 
 DECODING = (
@@ -135,7 +136,7 @@ def _offer(body: Mapping[str, Any]) -> ToolOffer | None:
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise ChatError("'tools' has an entry that is no {type: function, function: {name, …}}")
         documents.append(function)
-    return ToolOffer(tuple(documents))
+    return ToolOffer(tuple(documents), are_schemas=True)
 
 
 def _message(place: int, item: Any, replies: Mapping[str, str], names: dict[str, str]) -> Message:
@@ -154,16 +155,8 @@ def _message(place: int, item: Any, replies: Mapping[str, str], names: dict[str,
     drawn = next((replies[str(call.get("id"))] for call in calls if str(call.get("id")) in replies), None)
     if drawn is not None:
         return Message("assistant", drawn)
-    return Message("assistant", "\n".join(part for part in (content, *map(_tagged, calls)) if part))
-
-
-def _tagged(call: Mapping[str, Any]) -> str:
-    """Return a call that the model did not write in this rollout, as an example of a harness may have it."""
-    function = call.get("function") or {}
-    arguments = function.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    name = json.dumps(str(function.get("name")), ensure_ascii=False)
-    return f'<tool_call>\n{{"name": {name}, "arguments": {text or "{}"}}}\n</tool_call>'
+    # A call that the model did not write in this rollout: an example of the harness.
+    return Message("assistant", "\n".join(part for part in (content, tagged_calls(item)) if part))
 
 
 def _content(place: int, content: Any) -> str:
@@ -215,18 +208,9 @@ class ChatReply:
         if self.answer.trace:
             found |= {"reasoning": self.answer.trace, "reasoning_content": self.answer.trace}
         if self.calls:
-            found["content"] = _said(self.answer.text) or None
-            found["tool_calls"] = [
-                {
-                    "id": name,
-                    "type": "function",
-                    "function": {
-                        "name": call.name,
-                        "arguments": json.dumps(call.record["arguments"], ensure_ascii=False),
-                    },
-                }
-                for name, call in zip(call_ids(self.completion.turn, self.calls), self.calls, strict=True)
-            ]
+            found["content"] = said_before_calls(self.answer.text) or None
+            names = call_ids(self.completion.turn, self.calls)
+            found["tool_calls"] = [call.tool_call(name) for name, call in zip(names, self.calls, strict=True)]
         return found
 
     def _head(self, kind: str) -> dict[str, Any]:
@@ -256,19 +240,3 @@ class ChatReply:
         yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": self.finish_reason}]}
         if with_usage:
             yield {**head, "choices": [], "usage": self.usage}
-
-
-_MARKS = (
-    "<tool_call>",
-    "<function=",
-    "<|python_tag|>",
-    "[TOOL_CALLS]",
-    "<function_calls>",
-    "<|python_start|>",
-)
-
-
-def _said(text: str) -> str:
-    """Return what a reply says in front of its first call."""
-    places = [place for mark in _MARKS if (place := text.find(mark)) >= 0]
-    return text[: min(places)].strip() if places else ""

@@ -26,7 +26,7 @@ from genbench.suite.config import ModelConfig, TraceTags
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tools.documents import prompt_text, tool_schema
+from genbench.tools.documents import prompt_text, tool_schemas
 from genbench.types import Message, ToolOffer
 
 _TOOL_VARIABLES = ("xml_tools", "tools")
@@ -247,7 +247,7 @@ class Renderer:
             PromptError: the chat template refuses the messages or the tools, or a text is not valid Unicode.
         """
         form = None if offer is None else self.tool_form(offer)
-        schemas = () if offer is None or form == "prompt" else tuple(map(tool_schema, offer.documents))
+        schemas = () if offer is None or form == "prompt" else tool_schemas(offer)
         if offer is not None and form == "prompt":
             messages = [Message("system", prompt_text(offer.documents)), *without_tool_roles(messages)]
         begun = [message for message in messages[-1:] if message.role == "assistant"]

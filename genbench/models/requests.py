@@ -121,19 +121,7 @@ class RequestMaker:
         max_tokens, clamped = min(task.decoding.max_tokens, ask.max_tokens or task.decoding.max_tokens), False
         if rendered.token_ids is not None:
             max_tokens, clamped = self._limit(len(rendered.token_ids), task, problem, turn, max_tokens)
-        return Request(
-            sample=sample,
-            turn=turn,
-            token_ids=rendered.token_ids or (),
-            seed=sample_seed(self._run_seed, sample, turn),
-            max_tokens=max_tokens,
-            prompt_digest=rendered.digest,
-            prompt=rendered.text,
-            trace_opened=rendered.opened_trace,
-            clamped=clamped,
-            messages=rendered.messages,
-            tools=rendered.tools,
-        )
+        return self._made(sample, turn, rendered, max_tokens, clamped=clamped)
 
     def of_chat(  # noqa: PLR0917  all of them are what a request is
         self,
@@ -158,6 +146,11 @@ class RequestMaker:
         max_tokens, clamped = wanted, False
         if rendered.token_ids is not None:
             max_tokens, clamped = self._fit(len(rendered.token_ids), wanted)
+        return self._made(sample, turn, rendered, max_tokens, clamped=clamped)
+
+    def _made(
+        self, sample: SampleId, turn: int, rendered: Rendered, max_tokens: int, *, clamped: bool
+    ) -> Request:
         return Request(
             sample=sample,
             turn=turn,

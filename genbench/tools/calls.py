@@ -28,6 +28,11 @@ class Call:
         """Return the call as JSON, with values that JSON lacks as text."""
         return {"name": self.name, "arguments": plain(self.arguments)}
 
+    def tool_call(self, name: str) -> dict[str, Any]:
+        """Return the call as the OpenAI chat API has it, under the id `name`."""
+        arguments = json.dumps(plain(self.arguments), ensure_ascii=False)
+        return {"id": name, "type": "function", "function": {"name": self.name, "arguments": arguments}}
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -89,3 +94,21 @@ def depth_of(value: Any, most: int) -> int:
 
 class CallError(ValueError):
     """A text is no call. The message says why."""
+
+
+def tagged_calls(message: Mapping[str, Any]) -> str:
+    """Return the calls of a message of the OpenAI chat API as text with `<tool_call>` tags.
+
+    Verifiers see one text, so calls are written back into it. Arguments that are no JSON stay as they are,
+    and the call is then broken.
+    """
+    found = []
+    for item in message.get("tool_calls") or ():
+        called = item.get("function") if isinstance(item, dict) else None
+        if not isinstance(called, dict):
+            continue
+        given = called.get("arguments")
+        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        name = json.dumps(str(called.get("name")), ensure_ascii=False)
+        found.append(f'<tool_call>\n{{"name": {name}, "arguments": {arguments or "{}"}}}\n</tool_call>')
+    return "\n".join(found)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+from genbench.types import ToolOffer
+
 Form = Literal["auto", "template", "prompt"]
 """How functions are offered.
 
@@ -85,6 +87,13 @@ def _as_code(value: Mapping[str, Any], language: str) -> dict[str, Any]:
     said = f"{value.get('description', '')} Give the {shown} code of a value of type {kind}{of} as a string."
     kept = {key: item for key, item in value.items() if key not in ("items", "properties")}
     return {**kept, "type": "string", "description": said.strip()}
+
+
+def tool_schemas(offer: ToolOffer) -> tuple[dict[str, Any], ...]:
+    """Return the tool schemas of what is offered, in the form that chat templates and servers read."""
+    if offer.are_schemas:
+        return tuple({"type": "function", "function": dict(document)} for document in offer.documents)
+    return tuple(map(tool_schema, offer.documents))
 
 
 def tool_schema(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -198,6 +198,12 @@ def family_of(text: str) -> str | None:
     return next((name for mark, name in _WHOLE if re.match(mark, text.strip("`\n "))), None)
 
 
+def said_before_calls(text: str) -> str:
+    """Return what a reply says in front of its first call. Empty if it has no mark of a call."""
+    places = [found.start() for mark, _ in _MARKS if (found := re.search(mark, text))]
+    return text[: min(places)].strip() if places else ""
+
+
 def parse(text: str, family: str = AUTO, documents: Documents = (), language: Language = "python") -> Parsed:
     """Return the calls of a reply.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from genbench.engines.http.engine import chat_messages, tagged_calls
+from genbench.engines.http.engine import chat_messages
+from genbench.tools.calls import tagged_calls
 from genbench.tools.families import parse
 from genbench.types import Message, Request, SampleId
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from genbench.gateway.chat import ChatError, ChatReply, overflow, read_request
+from genbench.models.prompts import Renderer
 from genbench.tools.calls import Call
 from genbench.types import Answer, Completion, Message, SampleId
 
@@ -103,6 +104,28 @@ def test_a_reply_that_comes_back_is_the_text_as_it_was_drawn() -> None:
     assert found.offer is not None
     assert [document["name"] for document in found.offer.documents] == ["bash"]
     assert found.assistant_turns == 1
+
+
+def test_functions_are_shown_to_the_model_as_the_harness_describes_them() -> None:
+    """`anyOf` and further keys are JSON schema, which the documents of BFCL do not have."""
+    value = {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+    parameters = {"type": "object", "properties": {"n": value}, "additionalProperties": False}
+    function = {"name": "count", "description": "counts", "parameters": parameters, "strict": True}
+    offer = read_request({**HELLO, "tools": [{"type": "function", "function": function}]}, {}).offer
+    assert offer is not None
+    rendered = Renderer(None).render([Message("user", "hello")], offer)
+    assert rendered.tools == ({"type": "function", "function": function},)
+
+
+def test_what_is_said_in_front_of_a_call_is_the_content_in_every_family() -> None:
+    texts = {
+        'I look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>': "I look.",
+        'I look. [TOOL_CALLS][{"name": "f", "arguments": {}}]': "I look.",
+        '{"name": "f", "parameters": {}}': None,
+    }
+    for text, said in texts.items():
+        reply = ChatReply(completion(text), Answer(text, "absent", "", False), (Call("f", {}),), "m", "w")
+        assert reply.message["content"] == said
 
 
 def test_a_call_that_the_model_did_not_write_is_written_as_text() -> None:

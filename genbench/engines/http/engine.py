@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,26 +24,9 @@ from genbench.engines.http.server import (
 from genbench.engines.likelihood import Scored, joined, scored_completion, sum_of
 from genbench.errors import ConfigError, EngineDiedError, EngineError, RequestFailedError, RequestStuckError
 from genbench.protocols import Engine
+from genbench.tools.calls import tagged_calls
 from genbench.tools.families import parse
 from genbench.types import Completion, Continuation, FinishReason, Message, Request, ScoreRequest
-
-
-def tagged_calls(message: Mapping[str, Any]) -> str:
-    """Return the calls that a server parsed out of a reply, as text with `<tool_call>` tags.
-
-    Verifiers see one text, so calls are written back into it. Arguments that are no JSON stay as they are,
-    and the call is then broken.
-    """
-    found = []
-    for item in message.get("tool_calls") or ():
-        called = item.get("function") if isinstance(item, dict) else None
-        if not isinstance(called, dict):
-            continue
-        given = called.get("arguments")
-        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        name = json.dumps(str(called.get("name")), ensure_ascii=False)
-        found.append(f'<tool_call>\n{{"name": {name}, "arguments": {arguments or "{}"}}}\n</tool_call>')
-    return "\n".join(found)
 
 
 def chat_messages(request: Request) -> list[dict[str, Any]]:
@@ -71,14 +53,7 @@ def _reply(message: Message, place: int) -> dict[str, Any]:
     calls = parse(message.content, "hermes").calls if "<tool_call>" in message.content else ()
     if not calls:
         return {"role": message.role, "content": message.content}
-    listed = [
-        {
-            "id": f"call_{place}_{number}",
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-        }
-        for number, call in enumerate(calls)
-    ]
+    listed = [call.tool_call(f"call_{place}_{number}") for number, call in enumerate(calls)]
     said = message.content.split("<tool_call>", 1)[0].strip()
     return {"role": message.role, "content": said or None, "tool_calls": listed}
 
