@@ -18,20 +18,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from genbench.errors import ConfigError, EngineError, UnavailableError, install_command
+from genbench.errors import ConfigError, EngineError, RunFolderError, UnavailableError, install_command
 from genbench.gateway.chat import ChatError
-from genbench.gateway.namespace import NO_NAMESPACE
 from genbench.gateway.rollout import Ask, Complete, Rollout, Split, outcome_text
 from genbench.harnesses.endings import outcome_of
 from genbench.harnesses.plan import HarnessPlan, Outcome
+from genbench.sandbox.inside import namespace
 from genbench.types import Completion, Problem, SampleId
 
 PORT = 8000
@@ -39,18 +39,16 @@ PORT = 8000
 _TRIES = 3
 """How often a rollout is begun, if each time a fault of ours ends it."""
 _LOOK_S = 0.2
-_END_S = 5.0
-"""Seconds that a harness has to end after SIGTERM."""
+"""Seconds between two looks at the limits of a rollout."""
 _TAIL = 2_000
+"""Bytes of the end of a log that are looked at for what went wrong."""
 _NO_REQUEST = (
     "no request reached the gateway within {seconds:g} s: the harness does not use GENBENCH_BASE_URL, it "
     "ended before its first request, or it needs longer to start (limits.first_request_s)"
 )
-_KEEP_ALIVE_S = 3600
-"""Seconds that a connection stays open. One that is closed while a tool works is an error of some clients."""
 _KEPT = ("out.log", "err.log", "result.json", "trajectory.json")
 """What stays of the folder of a rollout."""
-_LAUNCHER = Path(__file__).with_name("namespace.py")
+_INSIDE = Path(namespace.__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +62,14 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class RolloutEnd:
-    """The result of a rollout as JSON text, the digest of its first prompt, and whether a limit ended it."""
+    """The result of a rollout as JSON text, the digest of its first prompt, and the number of its turns.
+
+    `was_cut_off` says whether a limit ended it.
+    """
 
     text: str
     prompt_digest: str
+    turns: int
     was_cut_off: bool
 
 
@@ -98,8 +100,7 @@ class Gateway:
         self._served: Counter[str] = Counter()
         """Requests by task."""
         self._place: Path | None = None
-        self._serving: asyncio.Task[None] | None = None
-        self._stop: Callable[[], None] = lambda: None
+        self._started = AsyncExitStack()
         self.refused = 0
         """Requests with a wrong, foreign or ended key."""
 
@@ -122,37 +123,19 @@ class Gateway:
         if not self._plans:
             return self
         try:
-            import uvicorn  # noqa: PLC0415  only runs with agents need it
-
-            from genbench.gateway.http import application, quiet_server  # noqa: PLC0415
+            from genbench.gateway.http import serving  # noqa: PLC0415  only runs with agents need its packages
         except ImportError as error:
             raise ConfigError(f"agent tasks need {error.name}: {install_command('agents')}") from None
         await check_namespaces()
-        self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
-        config = uvicorn.Config(
-            application(self),
-            uds=str(self.socket),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_keep_alive=_KEEP_ALIVE_S,
-        )
-        server = quiet_server(config)
-        self._serving = asyncio.create_task(server.serve())
-        self._stop = lambda: setattr(server, "should_exit", True)
-        while not server.started:
-            if self._serving.done():
-                await self._serving
-            await asyncio.sleep(0.01)
+        async with AsyncExitStack() as started:
+            self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
+            started.callback(shutil.rmtree, self._place, ignore_errors=True)
+            await started.enter_async_context(serving(self, self.socket))
+            self._started = started.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._serving is not None:
-            self._stop()
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._serving, _END_S)
-        if self._place is not None:
-            shutil.rmtree(self._place, ignore_errors=True)
+        await self._started.aclose()
 
     @property
     def model_card(self) -> dict[str, Any]:
@@ -182,6 +165,7 @@ class Gateway:
 
         Raises:
             EngineError: the engine died or the run ended, or no request of the task ever reached the gateway.
+            RunFolderError: the working folder cannot be written.
         """
         plan = self._plans[sample.task]
         drawn = list(stored)
@@ -210,7 +194,7 @@ class Gateway:
                 "rollout": facts,
             }
         )
-        return RolloutEnd(text, rollout.first_prompt or "", rollout.ended_by is not None)
+        return RolloutEnd(text, rollout.first_prompt or "", rollout.turns, rollout.ended_by is not None)
 
     def _require_some_request(
         self, rollout: Rollout, plan: HarnessPlan, sample: SampleId, outcome: Outcome
@@ -233,6 +217,11 @@ class Gateway:
                 (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
                 code = await self._harness(rollout, plan, address, folder)
                 outcome = _outcome(rollout, plan, folder, code)
+        except OSError as error:
+            place = error.filename or self._folder
+            raise RunFolderError(
+                f"{place}: a rollout cannot work there: {error.strerror or error}"
+            ) from error
         finally:
             del self._open[address]
             await rollout.close()
@@ -331,7 +320,7 @@ def _told(problem: Problem, plan: HarnessPlan) -> dict[str, Any]:
 
 def _outcome(rollout: Rollout, plan: HarnessPlan, folder: Path, code: int | None) -> Outcome:
     """Return what a harness has found, or why it has found nothing."""
-    if code == NO_NAMESPACE:
+    if code == namespace.NO_NAMESPACE:
         return Outcome(None, "unavailable", {"why": f"no namespace: {_tail(folder / 'namespace.log')}"})
     if rollout.requests == 0:
         why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
@@ -405,7 +394,8 @@ async def _process(order: Mapping[str, Any], log: Path) -> AsyncIterator[asyncio
             sys.executable,
             "-I",
             "-S",
-            str(_LAUNCHER),
+            "-c",
+            namespace.START.format(code=str(_INSIDE.parent)),
             json.dumps(order),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=errors,

@@ -1,10 +1,12 @@
-"""The routes of the gateway."""
+"""The HTTP server of the gateway. It is loaded only by runs with agents: its packages are an extra."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 _LARGEST = 64 << 20
 """Bytes of a request."""
+_KEEP_ALIVE_S = 3600
+"""Seconds that a connection stays open. One that is closed while a tool works is an error of some clients."""
+_END_S = 5.0
+"""Seconds that open requests have at the end."""
 
 
 def application(gateway: Gateway) -> Starlette:
@@ -89,13 +95,33 @@ async def _events(reply: ChatReply, with_usage: bool) -> AsyncIterator[str]:
 
 
 class _Server(uvicorn.Server):
-    """A server within a program that has its own signal handlers."""
+    """A server that leaves the signals to the run."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-def quiet_server(config: uvicorn.Config) -> uvicorn.Server:
-    """Return a server that leaves the signals to the run."""
-    return _Server(config)
+@asynccontextmanager
+async def serving(gateway: Gateway, socket: Path) -> AsyncIterator[None]:
+    """Serve the rollouts of a gateway on a socket of the file system, until the context ends."""
+    config = uvicorn.Config(
+        application(gateway),
+        uds=str(socket),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=_KEEP_ALIVE_S,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        if task.done():
+            await task
+        await asyncio.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(task, _END_S)

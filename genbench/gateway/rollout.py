@@ -65,7 +65,7 @@ class Rollout:
     requests: int = 0
     replayed: int = 0
     asked: Counter[str] = field(default_factory=Counter)
-    """How often each field of the decoding was wished otherwise than it is."""
+    """How often each field of the decoding was wished, which the run decides."""
     engine_s: float = 0.0
     diverged_at: int | None = None
     """The first turn that was drawn though completions of an earlier attempt were left."""
@@ -176,6 +176,8 @@ class Rollout:
             self._check_limits()
             if any(self._waiting.values()) and self.diverged_at is None:
                 self.diverged_at = self._turns
+            if self.ended_by == "context":  # the harness has shortened its prompt
+                self.ended_by = None
             self._turns += 1
             self.rewritten += bool(self._last) and not request.prompt.startswith(self._last)
             found = _Drawn(asyncio.ensure_future(self._draw(request, wanted.offer)), turns)

@@ -179,6 +179,8 @@ def test_a_prompt_that_fills_the_context_is_refused_in_known_words() -> None:
         with pytest.raises(ChatError, match="maximum context length is 400 tokens"):
             await text(run, "a" * 500)
         assert run.rollout.ended_by == "context"
+        assert await text(run, "a summary") == "reply 0"
+        assert run.rollout.ended_by is None
 
     asyncio.run(play())
 

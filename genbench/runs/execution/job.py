@@ -16,7 +16,6 @@ from genbench.engines.placement import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel
 from genbench.runs.event_loop import StopSwitch
-from genbench.runs.execution.rollouts import AgentRollouts
 from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
@@ -127,10 +126,6 @@ class RunContext:
             ConfigError: a task with a user does not say who plays it.
         """
         return SimulatedUsers(self.job.tasks, self.job.suite.folder, self.folder.path / "engine" / "user")
-
-    def agent_rollouts(self) -> AgentRollouts:
-        """Return what runs the harnesses of the job's agent tasks. Nothing is started yet."""
-        return AgentRollouts(self.job.model, self.job.tasks, self.folder.path / "engine" / "rollouts")
 
     def narrowed(self, needed: int | None) -> RunContext:
         """Return the context with engines for requests of at most `needed` tokens, and say so.

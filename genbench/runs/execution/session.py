@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,12 +21,14 @@ from genbench.analysis.results.build import build_results
 from genbench.analysis.results.record import Results
 from genbench.draw.capacity import limit_of
 from genbench.draw.draw_queue import Draw, has_missing, missing_draws
-from genbench.draw.generation import CountTrace, Generation, More
+from genbench.draw.generation import Complete, CountTrace, Generation, More
 from genbench.draw.progress import ProgressLine
 from genbench.engines.devices import GpuWatch
 from genbench.engines.placement import EngineKeeper, engine_makers
 from genbench.errors import RunFolderError
+from genbench.gateway.gateway import Gateway, Hooks
 from genbench.judges.session import JudgeSession
+from genbench.models.prepare import PreparedModel
 from genbench.models.traces import given_trace_tokens, trace_tokens
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import AdaptiveRounds, check_against_base
@@ -55,7 +58,8 @@ from genbench.store.sample_index import DrawnSamples
 from genbench.store.seal import Seal, is_edited
 from genbench.store.stored_run import StoredTask
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
-from genbench.types import Answer, Completion, SampleId, Verdict
+from genbench.tasks.python.agents import AgentTask
+from genbench.types import Answer, Completion, Message, Request, SampleId, ToolOffer, Verdict
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
 
@@ -179,6 +183,60 @@ class DegenerationMonitor:
         return None if self._waiting else alarm(self._counts, self._of, f"the first {self._of} samples")
 
 
+_MODEL = "genbench"
+"""The name under which harnesses ask for the model. It is the same for all, since prompts may show it."""
+
+
+class AgentRollouts:
+    """The rollouts of a run's agent tasks. Use it in `async with`.
+
+    Args:
+        tasks: all tasks that are drawn. Those without a harness are ignored.
+        folder: where the logs of the harnesses go.
+    """
+
+    def __init__(self, model: PreparedModel, tasks: Sequence[LoadedTask], folder: Path) -> None:
+        plans = {task.name: task.task.plan for task in tasks if isinstance(task.task, AgentTask)}
+        self._model = model
+        context = getattr(model.found, "context", None)
+        self._gateway = Gateway(plans, folder, model=_MODEL, version=model.identity, context=context)
+
+    async def run(
+        self, draw: Draw, stored: Sequence[Completion], complete: Complete
+    ) -> tuple[Request, str, bool]:
+        """Run one rollout, see `draw.generation.Rollouts`."""
+        maker = self._model.maker
+
+        def ask(
+            turn: int, messages: tuple[Message, ...], offer: ToolOffer | None, most: int | None
+        ) -> Request:
+            return maker.of_chat(draw.task, draw.sample, turn, messages, offer, most)
+
+        hooks = Hooks(ask, complete, self._model.reasoning.split)
+        found = await self._gateway.run(draw.problem, draw.sample, stored, hooks)
+        request = Request(
+            sample=draw.sample,
+            turn=found.turns,
+            token_ids=(),
+            seed=0,
+            max_tokens=draw.task.decoding.max_tokens,
+            prompt_digest=found.prompt_digest,
+        )
+        return request, found.text, found.was_cut_off
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Return what is recorded of the attempt: how many requests were refused for a wrong key."""
+        return {"refused_keys": self._gateway.refused} if self._gateway.refused else {}
+
+    async def __aenter__(self) -> Self:
+        await self._gateway.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._gateway.__aexit__(*error)
+
+
 class Drawing:
     """The drawing of one attempt.
 
@@ -219,7 +277,9 @@ class Drawing:
         label = self._context.job.model.name
         progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
         gpus = GpuWatch()
-        users, rollouts = self._context.simulated_users(), self._context.agent_rollouts()
+        job = self._context.job
+        place = self._context.folder.path / "engine" / "rollouts"
+        users, rollouts = self._context.simulated_users(), AgentRollouts(job.model, job.tasks, place)
         generation.user, generation.rollouts = users.reply, rollouts
         try:
             async with users, rollouts, gpus:

@@ -1,6 +1,6 @@
 """Starts a harness in namespaces of its own, in which the gateway is all that can be reached.
 
-This file is run as a program, by path, and uses only the standard library. Its only argument is JSON:
+`main` is run in a process of its own, whose last argument is JSON:
 
     socket    path of the gateway's socket
     port      port at which the gateway appears on 127.0.0.1 inside
@@ -32,16 +32,19 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from .confine import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, check, drop_capabilities, prctl, syscall
+
+START = "import sys; sys.path.insert(0, {code!r}); from inside.namespace import main; main()"
+"""The program of such a process. `code` is the folder of this package."""
 NO_NAMESPACE = 240
 """The status if the namespaces cannot be made."""
 _NEWNS, _NEWUSER, _NEWPID, _NEWNET, _NEWIPC = 0x20000, 0x10000000, 0x20000000, 0x40000000, 0x08000000
 _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 0x4000, 0x40000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _RDONLY = 442, -100, 0x8000, 1
-_PDEATHSIG, _CAPBSET_DROP, _NO_NEW_PRIVS = 1, 24, 38
+_CAPBSET_DROP = 24
 _CAPABILITIES = 64
 _NOT_ROOT = 1000
-_CAPABILITIES_V3 = 0x20080522
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
 _CHUNK = 1 << 16
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -49,16 +52,6 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 class _Attributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user")]
-
-
-def _check(result: int, what: str) -> None:
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
-
-
-def _prctl(option: int, value: int) -> int:
-    return int(_LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0))
 
 
 def enter() -> None:
@@ -70,31 +63,30 @@ def enter() -> None:
     user, group = os.getuid(), os.getgid()
     # As somebody who is not root inside, a harness may make namespaces of its own without capabilities.
     as_user, as_group = user or _NOT_ROOT, group or _NOT_ROOT
-    _check(_LIBC.unshare(_NEWUSER), "user namespace")
+    check(_LIBC.unshare(_NEWUSER), "user namespace")
     maps = {"setgroups": "deny", "uid_map": f"{as_user} {user} 1", "gid_map": f"{as_group} {group} 1"}
     for name, text in maps.items():
         Path("/proc/self", name).write_text(text, encoding="ascii")
-    _check(_LIBC.unshare(_NEWNS | _NEWPID | _NEWNET | _NEWIPC), "namespaces of mounts, processes and network")
+    check(_LIBC.unshare(_NEWNS | _NEWPID | _NEWNET | _NEWIPC), "namespaces of mounts, processes and network")
 
 
 def _set_attributes(path: str, attributes: _Attributes, flags: int) -> None:
-    result = _LIBC.syscall(
-        _MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, ctypes.byref(attributes), ctypes.sizeof(attributes)
-    )
-    _check(result, f"mount_setattr {path}")
+    size = ctypes.sizeof(attributes)
+    result = syscall(_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, ctypes.byref(attributes), size)
+    check(result, f"mount_setattr {path}")
 
 
 def _protect(writable: list[str], hidden: list[str]) -> None:
     """Let only some folders be written, and others not be seen."""
-    _check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
+    check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
     for folder in writable:
-        _check(_LIBC.mount(folder.encode(), folder.encode(), None, _MS_BIND, None), f"bind {folder}")
+        check(_LIBC.mount(folder.encode(), folder.encode(), None, _MS_BIND, None), f"bind {folder}")
     _set_attributes("/", _Attributes(set=_RDONLY), _AT_RECURSIVE)
     for folder in writable:
         _set_attributes(folder, _Attributes(clear=_RDONLY), 0)
     for folder in hidden:
         result = _LIBC.mount(b"tmpfs", folder.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, None)
-        _check(result, f"tmpfs {folder}")
+        check(result, f"tmpfs {folder}")
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.
     _LIBC.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None)
@@ -108,12 +100,12 @@ def _raise_loopback() -> None:
 
 def _drop_privileges() -> None:
     """Give up all capabilities, so that nothing of this can be undone. It runs in the harness's process."""
-    _prctl(_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     for capability in range(_CAPABILITIES):
-        _prctl(_CAPBSET_DROP, capability)
-    _prctl(_NO_NEW_PRIVS, 1)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
-    _LIBC.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+        with suppress(OSError):  # kernels know fewer
+            prctl(_CAPBSET_DROP, capability)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    drop_capabilities()
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
@@ -141,7 +133,7 @@ def _forward(listener: socket.socket, gateway: str) -> None:
 
 def _inside(order: dict[str, object]) -> int:
     """Be the first process of the namespace: forward connections, run the harness, collect its children."""
-    _prctl(_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     writable, hidden = ([str(path) for path in order[key]] for key in ("writable", "hidden"))  # type: ignore[attr-defined]
     place = os.open(Path(str(order["socket"])).parent, os.O_PATH | os.O_CLOEXEC)
     try:
@@ -182,13 +174,13 @@ def _inside(order: dict[str, object]) -> int:
 
 def main() -> None:
     """Run one harness, see the top of this file."""
-    order = json.loads(sys.argv[1])
+    order = json.loads(sys.argv[-1])
     try:
         enter()
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
         os._exit(NO_NAMESPACE)
-    _prctl(_PDEATHSIG, signal.SIGKILL)  # after the new user namespace, which clears it
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the new user namespace, which clears it
     first = os.fork()
     if first == 0:
         code = NO_NAMESPACE
@@ -199,7 +191,3 @@ def main() -> None:
     _, status = os.waitpid(first, 0)
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
-
-
-if __name__ == "__main__":
-    main()
