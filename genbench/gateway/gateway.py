@@ -219,9 +219,7 @@ class Gateway:
                 outcome = _outcome(rollout, plan, folder, code)
         except OSError as error:
             place = error.filename or self._folder
-            raise RunFolderError(
-                f"{place}: a rollout cannot work there: {error.strerror or error}"
-            ) from error
+            raise RunFolderError(f"{place}: no rollout can work there: {error.strerror or error}") from error
         finally:
             del self._open[address]
             await rollout.close()

@@ -227,6 +227,28 @@ def test_an_idle_engine_gets_what_does_not_fit_into_another(draws: list[Draw]) -
     assert len({sample for _, sample in drawer.drawn}) == 80
 
 
+def test_samples_for_which_a_harness_runs_are_not_taken_from_their_engine(draws: list[Draw]) -> None:
+    """Whether they wait in it or do not fit: their harness would have to begin again."""
+    drawer, limit = Drawer(), Shrinking(80)
+    rolling = {draw.sample for draw in draws}
+
+    async def work() -> Slots:
+        context, queue = shared(drawer, 80, lanes=1), DrawQueue(draws)
+        context.limit, context.rolling = limit, rolling
+        slow, fast = Slots("slow", 20, 0.2), Slots("fast", 80, 0.001)
+        first = asyncio.create_task(EngineSession(context, slow, queue, alone=False).run())
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert queue.waiting == 0
+        limit.found, context.lanes = 10, 2
+        await EngineSession(context, fast, queue, alone=False).run()
+        await first
+        return slow
+
+    assert asyncio.run(work()).aborted == []
+    assert Counter(name for name, _ in drawer.drawn) == {"slow": 80}
+
+
 def test_an_engine_that_is_up_first_leaves_the_others_their_long_samples(draws: list[Draw]) -> None:
     drawer = Drawer()
 

@@ -6,13 +6,14 @@ import asyncio
 from typing import ClassVar
 
 from genbench.engines.simple import SimpleConfig, SimpleEngine
-from genbench.types import Completion, Request
+from genbench.types import Completion, FinishReason, Request
 
 
 class Config(SimpleConfig):
-    """How long a reply takes, in seconds."""
+    """How long a reply takes, in seconds, and how it ends."""
 
     seconds: float = 0.0
+    finish: FinishReason = "stop"
 
 
 class Engine(SimpleEngine):
@@ -25,4 +26,6 @@ class Engine(SimpleEngine):
         await asyncio.sleep(self.config.seconds)
         sample = request.sample
         text = f"{sample.problem_id} {sample.sample_index} {request.turn} {request.seed}"
-        return self.completion(request, attempt, text, prompt_tokens=7, completion_tokens=5)
+        return self.completion(
+            request, attempt, text, prompt_tokens=7, completion_tokens=5, finish_reason=self.config.finish
+        )

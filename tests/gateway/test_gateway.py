@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -11,27 +13,37 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from genbench.analysis.comparison.compare import compare
-from genbench.errors import ConfigError, EngineError, NotComparableError
+from genbench import pipeline
+from genbench.analysis.comparison.compare import compare, compare_sides
+from genbench.analysis.sides.loading import open_side
+from genbench.consent import NoConsentError
+from genbench.errors import ConfigError, EngineError, NotComparableError, RunFolderError
 from genbench.gateway import http
+from genbench.gateway.gateway import Gateway
+from genbench.gateway.rollout import Rollout
+from genbench.harnesses.plan import HarnessPlan, Limits
 from genbench.models.requests import sample_seed
 from genbench.pipeline import RunOptions
+from genbench.reports.browse import sample_rows
 from genbench.reports.write import report_text
-from genbench.types import SampleId
+from genbench.types import Answer, Completion, Message, Request, SampleId
 from tests import warm
+from tests.gateway.scripted_engine import Config, Engine
 from tests.ready_runs import run_bare
 
 HERE = Path(__file__).parent
 SUITE = """\
 name: agents
 models: {{m: {{path: m}}}}
-engine: {{kind: "tests.gateway.scripted_engine:Engine", seconds: {seconds}}}
+engine: {{kind: "tests.gateway.scripted_engine:Engine", seconds: {seconds}, finish: {finish}}}
 decoding: {{temperature: 0.5, max_tokens: 32, seed: 4}}
 tasks:
   - {{name: walk, task: agent, k: {k}, options: {options}}}
@@ -44,6 +56,7 @@ def write_suite(
     problems: int = 3,
     k: int = 2,
     seconds: float = 0.0,
+    finish: str = "stop",
     settings: dict[str, Any] | None = None,
     limits: dict[str, Any] | None = None,
     **more: Any,
@@ -58,7 +71,9 @@ def write_suite(
         "limits": {"turns": 8, "wall_s": 60, "concurrent": 4, **(limits or {})},
         **more,
     }
-    (folder / "suite.yaml").write_text(SUITE.format(k=k, seconds=seconds, options=json.dumps(options)))
+    (folder / "suite.yaml").write_text(
+        SUITE.format(k=k, seconds=seconds, finish=finish, options=json.dumps(options))
+    )
     return folder
 
 
@@ -189,6 +204,14 @@ def test_errors_of_the_gateway_itself_change_nothing(
     place = run(write_suite(tmp_path / "s"))
     assert drawn(place) == drawn(whole)
     assert made[0].faults >= 5
+
+
+def test_a_reply_that_was_cut_off_is_the_harness_s_to_deal_with(tmp_path: Path) -> None:
+    """Only what the harness made of its replies counts: a wrong rollout is wrong."""
+    folder = write_suite(tmp_path / "s", problems=1, k=1, finish="length")
+    rows = (folder / "rows.jsonl").read_text().replace('"answer": "p/0"', '"answer": "nothing of it"')
+    (folder / "rows.jsonl").write_text(rows)
+    assert [line["status"] for line in lines(run(folder), "verdicts")] == ["wrong"]
 
 
 @pytest.mark.slow
@@ -382,6 +405,123 @@ def test_two_runs_are_compared_only_if_harness_limits_and_first_prompts_are_equa
     third = run(write_suite(tmp_path / "v", environment=["MACHINE"]))
     with pytest.raises(NotComparableError, match=r"prompts\.walk: 6 of 6 samples differ"):
         compare(other, third)
+    # Readers see what the harness asked, and not only the instruction that it was given.
+    assert (sample_rows(third, "walk", "p/0")[0].prompt or "").endswith("Walk 0 steps. On Linux 6.8.")
+
+
+def test_a_busy_clock_and_a_peek_into_history_are_compared(whole: Path) -> None:
+    base, tuned = open_side(whole), open_side(whole)
+    task = tuned.tasks["walk"]
+    assert (task.by_clock, task.touched) == (0, 0)
+    late = replace(tuned, tasks={"walk": replace(task, by_clock=1)})
+    with pytest.raises(NotComparableError, match=r"clock\.walk: the clock ended 0 of 6 rollouts -> 1 of 6"):
+        compare_sides(base, late)
+
+    worse = replace(base, tasks={"walk": replace(task, scores=((0.0, 0.0),) * 3)})
+    peeked = replace(tuned, tasks={"walk": replace(task, touched=2)})
+    said = "2 of 6 rollouts of tuned touched history or network, 0 of 6 of base"
+    assert any(said in line for line in compare_sides(worse, peeked).warnings)
+    assert not any(said in line for line in compare_sides(worse, tuned).warnings)
+
+
+def test_the_harness_is_code_that_needs_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_suite(tmp_path / "s", k=1)
+    own = (folder / "suite.yaml").read_text().splitlines()  # with an engine of genbench, which needs none
+    own[1:3] = ['models: {m: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}}']
+    (folder / "suite.yaml").write_text("\n".join(own))
+    monkeypatch.setenv("GENBENCH_TRUST_CODE", "")
+    with pytest.raises(NoConsentError, match="the harness command is code that runs with your rights"):
+        run(folder)
+    assert not (folder / "out" / "m" / "walk").exists()
+
+
+def test_a_stored_rollout_is_scored_again_without_its_harness(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.symlink_to(sys.executable)
+    place = run(write_suite(tmp_path / "s", command=[str(program), str(HERE / "agent.py")]))
+    before = details(place)
+    program.unlink()
+    scored = pipeline.score(place, again=True, quiet=True)
+    assert scored.results["m"].tasks["walk"].value == 1.0
+    assert sorted(map(str, details(place))) == sorted(map(str, before))
+    with pytest.raises(ConfigError, match="there is no program"):
+        run(tmp_path / "s", "new")
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    folder = write_suite(tmp_path / "s", problems=1, k=1)
+    blocked = folder / "out" / "m" / "engine" / "rollouts"
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("a file where a folder is needed")
+    with pytest.raises(RunFolderError, match="no rollout can work there") as error:
+        run(folder)
+    assert str(blocked) in str(error.value)
+
+
+def test_a_machine_without_namespaces_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    """In a user namespace in which no further one may be made."""
+    folder = write_suite(tmp_path / "s", problems=1, k=1)
+    command = f"{sys.executable} -m genbench run suite.yaml --run-dir out"
+    inside = f"echo 0 > /proc/sys/user/max_user_namespaces && exec {command}"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", inside],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+    )
+    assert done.returncode == 2, done.stderr
+    assert "agent tasks need user, mount, process and network namespaces" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert lines(folder / "out" / "m", "completions") == []
+
+
+def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
+    """By HTTP on its socket: streams, the model, errors, and the key of a rollout that is over."""
+    plan = HarnessPlan("command", ("true",), {}, Limits(), "1")
+    sample = SampleId("walk", "p/0", 0)
+
+    async def complete(request: Request) -> Completion:
+        return await Engine(Config(kind="scripted")).generate(request, 1)
+
+    def ask(turn: int, messages: tuple[Message, ...], offer: Any, most: int | None) -> Request:
+        return Request(sample, turn, (), 7, 16, f"digest {len(messages)}", "", messages=messages)
+
+    async def play() -> None:
+        async with Gateway({"walk": plan}, tmp_path, model="m", version="w", context=99) as gateway:
+            address = gateway.address(sample)
+            rollout = Rollout(
+                plan, ask, complete, lambda item: Answer(item.text, "absent", "", False), (), "m", "w"
+            )
+            gateway._open[address] = rollout
+            key = {"Authorization": f"Bearer {gateway.key(address)}"}
+            transport = httpx.AsyncHTTPTransport(uds=str(gateway.socket))
+            async with httpx.AsyncClient(transport=transport, base_url=f"http://x{address}/v1/") as client:
+                body: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}]}
+                whole = await client.post("chat/completions", json=body, headers=key)
+                assert whole.json()["choices"][0]["message"]["content"] == "p/0 0 0 7"
+                body |= {"stream": True, "stream_options": {"include_usage": True}}
+                parts = (await client.post("chat/completions", json=body, headers=key)).text.split("\n\n")
+                assert parts[-2:] == ["data: [DONE]", ""]
+                first = json.loads(parts[0].removeprefix("data: "))
+                assert first["choices"][0]["delta"]["content"] == "p/0 0 0 7"
+                assert json.loads(parts[-3].removeprefix("data: "))["usage"]["total_tokens"] == 12
+                models = (await client.get("models", headers=key)).json()["data"]
+                assert [(item["id"], item["max_model_len"]) for item in models] == [("m", 99)]
+                broken = await client.post("chat/completions", content=b"{", headers=key)
+                assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")
+                other = await client.post("completions", json=body, headers=key)
+                assert other.status_code == 404
+                assert "/chat/completions and /models" in other.json()["error"]["message"]
+                assert (await client.get("models")).status_code == 403
+                del gateway._open[address]
+                ended = await client.post("chat/completions", json=body, headers=key)
+                assert ended.status_code == 403
+                assert "the rollout is over" in ended.json()["error"]["message"]
+            assert rollout.turns == 1
+
+    asyncio.run(play())
 
 
 @pytest.mark.parametrize(
@@ -401,7 +541,7 @@ def test_two_runs_are_compared_only_if_harness_limits_and_first_prompts_are_equa
 def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], said: str) -> None:
     folder = write_suite(tmp_path / "s")
     suite = json.dumps({"source": "rows.jsonl", "command": ["true"], **options})
-    (folder / "suite.yaml").write_text(SUITE.format(k=1, seconds=0, options=suite))
+    (folder / "suite.yaml").write_text(SUITE.format(k=1, seconds=0, finish="stop", options=suite))
     with pytest.raises(ConfigError, match=said.replace(".", r"\.")) as error:
         run(folder)
     assert "suite.yaml:6" in str(error.value)

@@ -116,3 +116,10 @@ def test_marks_that_swallow_spaces_are_no_places_to_cut() -> None:
     for text in conversations(4):
         assert pieces.ids(text) == list(tokenizer(text, add_special_tokens=False)["input_ids"])
     assert asked == conversations(4)
+
+
+def test_a_tokenizer_whose_pieces_have_other_ids_is_used_on_whole_texts() -> None:
+    """Here a text has one token, its length, which is not that of its pieces."""
+    pieces = PieceTokens(KINDS["shipped"](), lambda text: [len(text)])
+    for text in conversations(5):
+        assert pieces.ids(text) == [len(text)]

@@ -113,6 +113,7 @@ def test_every_key_of_a_suite_is_classed_as_allowed_or_refused() -> None:
         ("track: nightly", "verify: {workers: 1000}", "5: verify"),
         ("  - gsm8k", "  - evil.module:Task", "7: tasks.0.task"),
         ("  - gsm8k", "  - imported:x.lock.json", "7: tasks.0.task"),
+        ("  - gsm8k", "  - {task: agent, k: 1, options: {command: [id]}}", "7: tasks.0.task"),
         ("  - gsm8k", "  - ./page.yaml", "7: tasks.0.task"),
         ("metrics: [avg@k]", "metrics: ['evil.module:Metric']", "8: tasks.1.metrics.0"),
         (TASK, "k: 4, options: {functions: 'f.py:make'}, metrics", "8: tasks.1.options.functions"),

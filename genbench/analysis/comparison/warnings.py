@@ -148,12 +148,7 @@ def _task_warnings(
                     f"{name}: {where} is ragged, {task.smallest_k} to {task.largest_k} samples a problem: "
                     "the mean of the problems' means is taken"
                 )
-            if task.excluded and task.by_clock is not None:
-                yield (
-                    f"{name}: {task.excluded} of {task.samples} rollouts of {where} are excluded: faults of "
-                    "the harness or its environment, not of the model"
-                )
-            elif task.excluded:
+            if task.excluded:
                 yield f"{name}: {task.excluded} of {task.samples} samples of {where} are excluded"
 
 

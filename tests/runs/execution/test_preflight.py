@@ -119,6 +119,18 @@ def test_the_doctor_names_a_python_that_keeps_no_byte_code(
     assert all("unset it" in item.detail for item in found)
 
 
+def test_the_doctor_tries_the_namespaces_that_harnesses_would_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {item.what: item for item in doctor()}["agents"]
+    assert (found.state, "nothing but the gateway" in found.detail) == ("ok", True)
+
+    async def refused() -> None:
+        raise UnavailableError("agent tasks need namespaces")
+
+    monkeypatch.setattr("genbench.runs.doctor.check_namespaces", refused)
+    found = {item.what: item for item in doctor()}["agents"]
+    assert (found.state, found.detail) == ("warning", "agent tasks need namespaces")
+
+
 @pytest.mark.slow
 def test_the_doctor_tries_the_sandbox_that_code_would_get(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")  # no bubblewrap
