@@ -135,12 +135,30 @@ def _lines(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> It
 
 
 def _of_object(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> Iterable[Line]:
-    """Return the lines of the score file for a file that is one object: OpenCompass, tau2 or Inspect."""
-    if source.suffix == ".json" and (found := open_compass(source)) is not None:
-        return _open_compass(source, found, choice)
-    if source.suffix == ".json" and (simulations := _simulations(source)) is not None:
+    """Return the lines of the score file for a file that is one object: OpenCompass, tau2 or Inspect.
+
+    It is read once: a log may have gigabytes.
+    """
+    if zipfile.is_zipfile(source):
+        return _inspect(source, read_inspect(source), choice, say)
+    found = _json(source)
+    if (details := _details(found)) is not None:
+        return _open_compass(source, details, choice)
+    if (simulations := _simulations(found)) is not None:
         return _tau2(source, simulations, choice)
-    return _inspect(source, choice, say)
+    return _inspect(source, _plain_inspect(source, found), choice, say)
+
+
+def _json(source: Path) -> Any:
+    """Return the content of a JSON file.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return json.loads(_whole(source))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: not valid JSON: {error}") from error
 
 
 def _records(source: Path) -> Iterator[tuple[int, Line]]:
@@ -395,9 +413,12 @@ def _evalscope_score(record: Line, where: str) -> Mapping[str, Any]:
 def open_compass(source: Path) -> Mapping[str, Any] | None:
     """Return the details of results of OpenCompass, or None if the file is none."""
     try:
-        found = json.loads(_whole(source))
-    except (OSError, ValueError, RecursionError):
+        return _details(_json(source))
+    except (OSError, InputError):
         return None
+
+
+def _details(found: Any) -> Mapping[str, Any] | None:
     if not isinstance(found, dict) or "details" not in found or "eval" in found:
         return None
     details = found["details"]
@@ -489,10 +510,7 @@ def _helm(source: Path, choice: ImportChoice) -> Iterator[Line]:
     Raises:
         InputError: the file is no list of figures by instance, or has no known metric.
     """
-    try:
-        found = json.loads(_whole(source))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: not valid JSON: {error}") from error
+    found = _json(source)
     if not isinstance(found, list):
         raise InputError(f"{source}: wanted a list of figures by instance, as HELM writes it")
     items = [(number, _object(item, f"{source}: entry {number}")) for number, item in enumerate(found)]
@@ -573,10 +591,7 @@ def _harbor(source: Path, choice: ImportChoice) -> Iterator[Line]:
         raise InputError(f"{source}: no job of harbor: no folder in it has a result.json")
     seen: Counter[str] = Counter()
     for place in places:
-        try:
-            trial = _object(json.loads(_whole(place)), str(place))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: not valid JSON: {error}") from error
+        trial = _object(_json(place), str(place))
         problem = trial.get("task_name")
         if not isinstance(problem, str):
             raise InputError(f"{place}: no 'task_name': not the result of a trial of harbor")
@@ -598,12 +613,8 @@ def _harbor(source: Path, choice: ImportChoice) -> Iterator[Line]:
         seen[problem] += 1
 
 
-def _simulations(source: Path) -> list[Any] | None:
-    """Return the simulations of a results.json of tau2, or None if the file is none."""
-    try:
-        found = json.loads(_whole(source))
-    except (OSError, ValueError, RecursionError):
-        return None
+def _simulations(found: Any) -> list[Any] | None:
+    """Return the simulations of a results.json of tau2, or None if it is none."""
     simulations = found.get("simulations") if isinstance(found, dict) else None
     return simulations if isinstance(simulations, list) and "eval" not in found else None
 
@@ -747,15 +758,19 @@ _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
 
 
-def _inspect(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> list[Line]:
+_InspectLog = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
+"""The head of a log of Inspect, and its samples."""
+
+
+def _inspect(source: Path, log: _InspectLog, choice: ImportChoice, say: Callable[[str], None]) -> list[Line]:
     """Return the lines of the score file for a log of Inspect."""
-    head, found = read_inspect(source)
+    head, found = log
     samples = _own_draws(source, head, list(found), say)
     metric = _one_of(source, "metric", inspect_metrics(samples), choice)
     return list(inspect_lines(source, head, samples, metric, choice.task))
 
 
-def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
+def read_inspect(source: Path) -> _InspectLog:
     """Return the head of an Inspect log (`.eval` or `.json`) and its samples.
 
     Raises:
@@ -764,10 +779,10 @@ def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str,
     if zipfile.is_zipfile(source):
         _check_size(source)
         return _packed_head(source), _packed_samples(source)
-    try:
-        log = json.loads(_whole(source))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: not valid JSON: {error}") from error
+    return _plain_inspect(source, _json(source))
+
+
+def _plain_inspect(source: Path, log: Any) -> _InspectLog:
     if isinstance(log, dict) and "evaluation_results" in log:
         named = (log.get("detailed_evaluation_results") or {}).get("file_path", "a file of JSON Lines")
         raise InputError(
