@@ -48,7 +48,6 @@ class Rollouts(Protocol):
             rollout ended it.
 
         Raises:
-            RequestFailedError: the engine refused a request.
             EngineError: the engine is gone, or no rollout can be run.
         """
         ...
@@ -190,13 +189,9 @@ class Generation:
         self.rolling.add(draw.sample)
         try:
             request, text, was_cut_off = await rollouts.run(draw, tuple(done), complete)
-            ended = unanswered(request, self.attempt, text, "length" if was_cut_off else "stop")
-        except RequestFailedError as error:
-            number = max((item.turn + 1 for item in done), default=0)
-            request = self.maker.request(draw.task, draw.problem, draw.sample_index, ())  # type: ignore[assignment]
-            ended = failed(replace(request, turn=number), self.attempt, str(error))
         finally:
             self.rolling.discard(draw.sample)
+        ended = unanswered(request, self.attempt, text, "length" if was_cut_off else "stop")
         ended = replace(ended, prompt=None, final=True)
         self._keep(ended)
         done.append(ended)

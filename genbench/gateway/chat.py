@@ -44,6 +44,8 @@ _REFUSED: Mapping[str, tuple[Any, ...]] = {
     "continue_final_message": (None, False),
 }
 """Fields that change a text in a way that is not offered, with the values that ask for nothing."""
+CONTEXT_CODE = "context_length_exceeded"
+"""The code of an error by which clients know that a prompt fills the context."""
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
@@ -68,7 +70,7 @@ def overflow(context: int | None, tokens: int | None) -> ChatError:
     return ChatError(
         f"This model's maximum context length is {size} tokens.{has} Please reduce the length of the "
         "messages.",
-        code="context_length_exceeded",
+        code=CONTEXT_CODE,
     )
 
 

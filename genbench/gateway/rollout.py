@@ -11,8 +11,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from genbench.errors import ContextFullError, PromptError
-from genbench.gateway.chat import ChatError, ChatReply, ChatRequest, call_ids, overflow, read_request
+from genbench.errors import ContextFullError, PromptError, RequestFailedError
+from genbench.gateway.chat import (
+    CONTEXT_CODE,
+    ChatError,
+    ChatReply,
+    ChatRequest,
+    call_ids,
+    overflow,
+    read_request,
+)
 from genbench.harnesses.plan import HarnessPlan
 from genbench.tools.families import parse
 from genbench.types import Answer, Completion, Message, Request, ToolOffer
@@ -28,6 +36,8 @@ _TOUCHED = re.compile(
     r"|\b(?:curl|wget)\s|\bpip3?\s+download\b"
 )
 """Commands with which agents have found the solution in the history of a repository or in the network."""
+_CONTEXT_WORDS = re.compile(r"(?i)\bcontext (?:length|window|size)\b|max_model_len")
+"""What servers say of a prompt that fills the context."""
 
 
 @dataclass(slots=True)
@@ -201,6 +211,8 @@ class Rollout:
         self._busy += 1
         try:
             completion = await self.complete(request)
+        except RequestFailedError as error:
+            raise self._refused(request, str(error)) from error
         except BaseException as error:
             self.failure = self.failure or error
             self.failed.set()
@@ -210,6 +222,18 @@ class Rollout:
             if not self._busy:
                 self.engine_s += self.clock() - self._busy_since
         return self._made(completion, offer)
+
+    def _refused(self, request: Request, why: str) -> ChatError:
+        """Return what a harness is told of a request that the engine refuses. It is no turn.
+
+        A server that renders prompts itself finds only then that one fills the context.
+        """
+        if self._turns == request.turn + 1:
+            self._turns -= 1
+        if _CONTEXT_WORDS.search(why):
+            self.ended_by = self.ended_by or "context"
+            return ChatError(why, code=CONTEXT_CODE)
+        return ChatError(why)
 
     def _made(self, completion: Completion, offer: ToolOffer | None) -> ChatReply:
         answer = self.split(completion)

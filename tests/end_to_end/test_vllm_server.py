@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ import pytest
 from genbench.suite import shipped
 from tests import warm
 
-from .conftest import TASKS, Place, texts, verdicts
+from .conftest import TASKS, Place, lines, texts, verdicts
+from .test_agents import AGENT
 from .test_judged_engines import judged_place, judged_verdicts, tiny
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
@@ -99,3 +101,33 @@ def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served
     assert task["judge"]["engine"]["proven"] is False
     judged_verdicts(tmp_path / "runs" / "tuned")
     assert json.loads((tmp_path / "runs" / "tuned" / "manifest.json").read_text())["tasks"]["graded"]["judge"]
+
+
+@pytest.mark.parametrize("prompts", ["token_ids", "chat"])
+def test_a_harness_is_served_by_vllms_server_and_told_of_a_full_context(
+    tmp_path: Path, served: str, prompts: str
+) -> None:
+    """A server that renders the prompts itself is the first to find that one is too long."""
+    path = shipped.folder("checkpoints") / "tiny-tuned" if prompts == "token_ids" else "tiny"
+    options = {
+        "source": "rows.jsonl",
+        "command": [sys.executable, str(AGENT)],
+        "settings": {"do": "fill"},
+        "limits": {"turns": 8},
+    }
+    (tmp_path / "rows.jsonl").write_text('{"id": "p", "instruction": "Compute 1 + 4.", "answer": "4"}\n')
+    engine = {"kind": "http", "base_urls": [served], "model": "tiny", "prompts": prompts, "api": "vllm"}
+    suite = {
+        "models": {"m": {"path": str(path)}},
+        "engine": engine,
+        "decoding": {"temperature": 0.8, "max_tokens": 24},
+        "tasks": [{"task": "agent", "k": 2, "options": options}],
+    }
+    (tmp_path / "suite.yaml").write_text(json.dumps(suite))
+    Place(tmp_path).results("--run-dir", "out")
+    found = lines(tmp_path / "out" / "m", "agent", "verdicts")
+    assert [verdict["detail"]["rollout"]["turns"] for verdict in found] == [3, 3]
+    for verdict in found:
+        status, said = verdict["detail"]["extra"]
+        assert status == 400
+        assert "maximum context length" in said

@@ -2,7 +2,7 @@
 
 Settings: `turns` (3), `faults`, the share of requests that it gives up and sends again, and `do`, what else
 it does. `reach` connects to an address, `peek` sends requests with other keys, `write` writes outside, `look`
-tells its environment. `ignore` asks nobody, `fail` ends with status 3 at its first try, `crash` ends without
+tells its environment, `fill` sends more than a context takes. `ignore` asks nobody, `fail` ends with status 3 at its first try, `crash` ends without
 a result, `sleep` uses up its time.
 """
 
@@ -64,6 +64,9 @@ def extra(do: str) -> Any:
             Path(SETTINGS["place"]).write_text("here")
     except OSError as error:
         return f"{type(error).__name__}: {error}"
+    if do == "fill":
+        status, found = post([{"role": "user", "content": "x y " * 20_000}], os.environ["GENBENCH_KEY"])
+        return [status, found["error"]["message"]]
     if do == "peek":
         messages = [{"role": "user", "content": "hello"}]
         own = os.environ["GENBENCH_KEY"]

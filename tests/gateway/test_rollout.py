@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from genbench.errors import ContextFullError, EngineDiedError
+from genbench.errors import ContextFullError, EngineDiedError, RequestFailedError
 from genbench.gateway.chat import ChatError
 from genbench.gateway.rollout import Rollout, outcome_text
 from genbench.harnesses.plan import HarnessPlan, Limits
@@ -181,6 +181,31 @@ def test_a_prompt_that_fills_the_context_is_refused_in_known_words() -> None:
         assert run.rollout.ended_by == "context"
         assert await text(run, "a summary") == "reply 0"
         assert run.rollout.ended_by is None
+
+    asyncio.run(play())
+
+
+def test_a_request_that_the_engine_refuses_is_told_to_the_harness_and_is_no_turn() -> None:
+    async def play() -> None:
+        run = Run()
+        await text(run, "a")
+        run.error = RequestFailedError("This model's maximum context length is 9 tokens.")
+        for _ in range(2):  # the second is not sent to the engine
+            with pytest.raises(ChatError, match="maximum context length is 9") as error:
+                await text(run, "a", "reply 0", "long")
+            assert (error.value.status, error.value.code) == (400, "context_length_exceeded")
+        assert run.rollout.ended_by == "context"
+        assert run.rollout.failure is None
+        run.error = None
+        assert await text(run, "a", "reply 0", "short") == "reply 1"
+        assert [item.turn for item in run.drawn] == [0, 1]
+        assert run.rollout.record["ended_by"] is None
+
+        other = Run()
+        other.error = RequestFailedError("an image is missing")
+        with pytest.raises(ChatError, match="an image is missing"):
+            await text(other, "a")
+        assert other.rollout.ended_by is None
 
     asyncio.run(play())
 
