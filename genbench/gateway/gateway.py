@@ -203,7 +203,7 @@ class Gateway:
         if rollout.requests == 0 and not self._served[quote(sample.task, safe="")]:
             why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
             said = str(outcome.detail.get("why", ""))
-            raise EngineError(f"task {sample.task}, problem {sample.problem_id}: {why}. Its end: {said}")
+            raise EngineError(f"task {sample.task}, problem {sample.problem_id}: {why}. Here {said}")
 
     async def _once(
         self, rollout: Rollout, plan: HarnessPlan, problem: Problem, sample: SampleId
@@ -321,8 +321,9 @@ def _outcome(rollout: Rollout, plan: HarnessPlan, folder: Path, code: int | None
     if code == namespace.NO_NAMESPACE:
         return Outcome(None, "unavailable", {"why": f"no namespace: {_tail(folder / 'namespace.log')}"})
     if rollout.requests == 0:
-        why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
-        return Outcome(None, "unavailable", {"why": f"{why}; {_tail(folder / 'err.log')}", "exit": code})
+        ended = "it was ended" if code is None else f"it ended with status {code}"
+        why = f"the harness asked nothing; {ended}: {_tail(folder / 'err.log')}"
+        return Outcome(None, "unavailable", {"why": why, "exit": code})
     path = folder / "result.json"
     if path.exists():
         try:

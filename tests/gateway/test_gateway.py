@@ -292,6 +292,7 @@ def test_a_harness_that_ignores_the_gateway_ends_the_run_with_that_sentence(tmp_
             run(folder)
         assert time.monotonic() - began < 60
         assert "does not use GENBENCH_BASE_URL" in str(error.value)
+        assert "Here the harness asked nothing; it ended with status 1: asked https" in str(error.value)
         assert met == []
 
 
