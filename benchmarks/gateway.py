@@ -5,7 +5,7 @@
 
 The engine's core is replaced by one that waits for 5 to 15 s (or --seconds) and then has a reply of 200
 words. The rest is what a run has: the HTTP server on a socket, the chat template and tokenizer of the tiny
-checkpoint, the turns of a rollout. Nothing is written to disk. Clients are a process of their own. Each rollout
+checkpoint, the turns of a rollout. Nothing is written to disk. Clients are a process of their own. A rollout
 has a conversation that grows to 4,700 tokens of prompt, 3,700 in the mean. Measured are
 
     CPU of this process for each turn, and of it what rendering takes (template and tokens)
