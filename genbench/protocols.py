@@ -93,6 +93,40 @@ class PublishedScore(JsonRecord):
     )
 
 
+Unanswered = Literal["wrong", "excluded"]
+"""What an answer that is empty, cut off or never left its trace counts as."""
+
+
+class ReportedScale(JsonRecord):
+    """The figure that a benchmark reports, as a straight line over the score from 0 to 1.
+
+    The score of a task is 1 for what is wanted, so that a loss is a loss everywhere. The reported figure may
+    have another range (1 to 10), and it may be better if it is lower (attack success).
+    """
+
+    name: str = Field(description="the figure's name in the field")
+    worst: float = Field(description="the figure at a score of 0")
+    best: float = Field(description="the figure at a score of 1")
+    of_macro: bool = Field(default=False, description="whether it is made from the mean over strata")
+
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Return in which direction the figure is better."""
+        return "lower" if self.best < self.worst else "higher"
+
+    def of(self, score: float) -> float:
+        """Return the figure at a score."""
+        return self.worst + (self.best - self.worst) * score
+
+    def bounds(self, ci: tuple[float, float]) -> tuple[float, float]:
+        """Return the figures at both ends of an interval of the score, the lower one first."""
+        low, high = sorted(map(self.of, ci))
+        return low, high
+
+
+MACRO_JOINT = " + "
+
+
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
     """The facts about a benchmark that are known without reading its data."""
@@ -131,6 +165,11 @@ class TaskInfo:
     """Whether the model scores given texts instead of drawing an answer. Then k is 1."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """By value of that stratum, its weight in the macro mean. Empty: all count alike."""
+    macro_lists: bool = False
+    """Whether that stratum is a list of values, joined by `MACRO_JOINT`. A problem counts in each."""
+    unanswered: Unanswered = "wrong"
+    reported: ReportedScale | None = None
+    """The figure that the benchmark reports, if it is not the score itself."""
 
 
 @runtime_checkable

@@ -262,6 +262,8 @@ class Case:
     answers: tuple[Answer, ...]
     reference: Any
     question: str = ""
+    asked: tuple[str, ...] = ()
+    """The same for each turn, if a judge grades a conversation. `question` is the last of them."""
 
     @property
     def answer(self) -> Answer:
@@ -301,7 +303,7 @@ class Verdict:
 
     sample: SampleId
     score: float | None
-    """In [0, 1]. None if the status is a defect of ours."""
+    """In [0, 1]. None if the status is a defect of ours, or if the task excludes what has no answer."""
     status: Status
     extracted: str | None
     detail: Mapping[str, Any]

@@ -26,13 +26,17 @@ class FreeReply(Strict):
     """
 
     patterns: tuple[str, ...] = Field(
-        (), description="regular expressions with one group; the first that matches anything is used"
+        (),
+        description="regular expressions with one group; the first that matches anything is used; rubrics of "
+        "several dimensions: one for each of them",
     )
     json_key: str | None = Field(None, description="the reply is JSON, and the verdict is under this key")
     take: Literal["first", "last"] = Field("last", description="which of several matches is the verdict")
     upper: bool = Field(False, description="whether the reply is put in capitals first")
     written: str = Field(
-        "{verdict}", description="how a verdict is written; injected orders of `judge check` ask for it"
+        "{verdict}",
+        description="how a verdict is written; injected orders of `judge check` ask for it; {place} is the "
+        "number of the dimension",
     )
     strict: bool = Field(
         True, description="refuse a reply with two verdicts; false: read as the published code does"
@@ -107,6 +111,10 @@ class JudgeFile(Strict):
     prompt: str = Field(description="the prompt file, relative to this file")
     prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     labels: dict[str, float] = Field(default_factory=dict)
+    labels_by_reference: dict[str, dict[str, float]] = Field(
+        default_factory=dict,
+        description="scores of the labels for each text that a reference can be, instead of `labels`",
+    )
     statuses: dict[str, Status] = Field(
         default_factory=dict, description="statuses of the labels that score 0"
     )
@@ -118,7 +126,15 @@ class JudgeFile(Strict):
         False, description="pairs: five verdicts, from A>>B to B>>A, of which a strong one counts thrice"
     )
     each: bool = Field(
-        False, description="checklists: whether each item is a question of its own to the judge"
+        False,
+        description="checklists: whether each item is a question of its own to the judge; rubrics: whether "
+        "each turn of a conversation is",
+    )
+    better: Literal["higher", "lower"] = Field(
+        "higher", description="rubrics: `lower` if a high score is not wanted, as of harm"
+    )
+    vetoes: tuple[str, ...] = Field(
+        (), description="rubrics: dimensions that are 0 or 1, of which 1 makes the score 0"
     )
     reply: FreeReply | None = Field(
         None,
@@ -144,6 +160,22 @@ class JudgeFile(Strict):
             if isinstance(value, float) and not 0 <= value <= 1:
                 raise ValueError(f"'{name}' scores {value}: wanted 0 to 1")
         return found
+
+    @field_validator("labels_by_reference")
+    @classmethod
+    def _same_labels(cls, found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        for reference, labels in found.items():
+            cls._plain_words(labels)
+            if list(labels) != list(next(iter(found.values()))):
+                raise ValueError(
+                    f"'{reference}' has other labels than the first reference: {', '.join(labels)}"
+                )
+        return found
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Return the labels in the order of the file."""
+        return tuple(self.labels or next(iter(self.labels_by_reference.values()), {}))
 
     @model_validator(mode="after")
     def _one_engine(self) -> Self:

@@ -17,6 +17,7 @@ from genbench.judges.judge import Judge
 from genbench.judges.spec import judge_path, read_judge
 from genbench.models.traces import Reasoning
 from genbench.store.contract import differences, digest
+from genbench.store.degenerate import unanswered
 from genbench.store.manifest import OpponentRecord, TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask
 from genbench.suite.block import Strict
@@ -24,6 +25,7 @@ from genbench.suite.judge import JudgeModel
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
+from genbench.types import Case
 from genbench.verifiers.pool.process import VerifierSpec
 
 JUDGE = "judge"
@@ -183,6 +185,15 @@ class JudgedTask:
     baseline: Baseline | None
     folder: str
     """The suite's folder, in which a rule of the suite's own may be."""
+    excludes_unanswered: bool = False
+    """Whether samples without a whole answer count neither way, so that no question is spent on them."""
+
+    def is_silent(self, case: Case) -> bool:
+        """Return whether there is no answer to ask the judge about."""
+        if self.excludes_unanswered and unanswered(case.answers) is not None:
+            return True
+        graded = case.answers if self.judge.file.each and case.asked else (case.answer,)
+        return any(answer.trace_status == "unclosed" or not answer.text.strip() for answer in graded)
 
     @property
     def rule(self) -> VerifierSpec | None:
@@ -226,7 +237,12 @@ def judged_tasks(suite: Suite, tasks: Sequence[LoadedTask]) -> dict[str, JudgedT
         check_references(task, judges[name], options[name])
     return {
         name: JudgedTask(
-            name, judges[name], options[name], _baseline(suite, task, options[name]), str(suite.folder)
+            name,
+            judges[name],
+            options[name],
+            _baseline(suite, task, options[name]),
+            str(suite.folder),
+            task.task.info.unanswered == "excluded",
         )
         for name, task in judged.items()
     }

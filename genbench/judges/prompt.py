@@ -78,7 +78,7 @@ def common_fields(case: Case, file: JudgeFile) -> dict[str, str]:
         "question": block("question", case.question),
         "reference": block("reference", reference_text(case.reference)),
         "answer": block("answer", capped(case.answer.text.strip(), file.max_answer_chars)),
-        "labels": ", ".join(file.labels),
+        "labels": ", ".join(file.label_names),
         "dimensions": "\n".join(f"{name}: {meaning}" for name, meaning in file.dimensions.items()),
     }
 

@@ -172,7 +172,7 @@ class JudgeSession:
         return _after_rule(await self._judged(folder, item, case), first, "judge")
 
     async def _judged(self, folder: RunFolder, item: JudgedTask, case: Case) -> Finding:
-        if case.answer.trace_status == "unclosed" or not case.answer.text.strip():
+        if item.is_silent(case):
             return Finding(0.0, "no_answer", detail={"why": "there is no answer to judge"})
         if item.baseline is not None:
             sample = case.sample

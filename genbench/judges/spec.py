@@ -24,10 +24,12 @@ from genbench.types import STATUSES
 
 _REFUSED = {
     "labels": "form '{form}' has labels of its own; remove 'labels'",
+    "labels_by_reference": "form '{form}' has labels of its own; remove 'labels_by_reference'",
     "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
     "options": "form '{form}' has no 'options'; remove them",
     "graded": "'graded' belongs to form 'pairwise'; form '{form}' has no grades of pairs",
-    "each": "'each' belongs to form 'checklist'; form '{form}' has no items",
+    "each": "'each' belongs to the forms 'checklist' and 'rubric'; form '{form}' has no items",
+    "vetoes": "'vetoes' belong to form 'rubric'; form '{form}' has no dimensions",
     "reply": "form '{form}' reads no reply in free form; remove 'reply'",
 }
 _RULES = "4"
@@ -46,7 +48,7 @@ _DECIDING_KEYS = frozenset(
     }
 )
 """Keys of a judge file that can change a verdict."""
-_LATER_KEYS = {"graded", "each", "reply"}
+_LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better"}
 """Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
 
 

@@ -344,7 +344,7 @@ def _contradictions(
         ("samples", own.samples + own.lacking, sum(planned)),
         ("status_counts", samples, own.samples),
         ("excluded", own.excluded, own.samples - scored),
-        ("status_counts", ours, own.excluded),
+        ("status_counts", ours, own.excluded - (own.unanswered or 0)),
     )
     yield from ((key, found, wanted) for key, found, wanted in counts if found != wanted)
     right, partial = own.status_counts.get("correct", 0), own.status_counts.get("partial", 0)

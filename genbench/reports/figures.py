@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
 from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
-from genbench.analysis.results.record import RolloutsRecord
+from genbench.analysis.results.record import ReportedRecord, RolloutsRecord
 from genbench.analysis.reviews import Agreement, Recall, ReviewedTask
 from genbench.reports.numbers import interval, p_text, points
 from genbench.reports.table import TERMINAL, Column, Table
@@ -17,6 +17,16 @@ from genbench.stats.likelihood import MEASURES
 def measure_value(name: str, value: float) -> str:
     """Return a measure for people: shares in points of 100, others with four digits."""
     return f"{100 * value:.1f}" if MEASURES[name].is_share else f"{value:.4g}"
+
+
+def reported_line(item: ReportedRecord) -> str:
+    """Return the figure that a benchmark reports: `attack success 12.0 [8.1, 17.2] (lower is better)`."""
+    if item.value is None:
+        return f"{item.name}: missing"
+    low, high = item.ci or (item.value, item.value)
+    bounds = f"; with excluded samples {item.bounds[0]:.1f} to {item.bounds[1]:.1f}" if item.bounds else ""
+    better = "lower is better" if item.better == "lower" else "higher is better"
+    return f"{item.name} {item.value:.1f} [{low:.1f}, {high:.1f}] ({better}{bounds})"
 
 
 def likelihood_lines(record: LikelihoodRecord, *, brief: bool = False) -> list[str]:

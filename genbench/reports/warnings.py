@@ -75,10 +75,16 @@ def task_warnings(task: TaskResults) -> list[str]:
         lines.append(f"{task.metric} is missing: {task.missing}")
     if task.n < task.of:
         lines.append(f"{task.n} of {task.of} problems")
-    if task.excluded:
-        bounds = task.bounds
-        between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
-        lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
+    bounds, silent = task.bounds, task.unanswered or 0
+    between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
+    if task.excluded > silent:
+        defects = f"{task.excluded - silent} of {task.samples} samples excluded (defects of ours)"
+        lines.append(f"{defects}{between}")
+    if silent:
+        lines.append(
+            f"{silent} of {task.samples} samples have no answer (empty, cut off, in an unclosed trace) and "
+            f"count neither way{between}"
+        )
     if task.forgeable:
         lines.append(forgeable_warning(task.forgeable))
     if task.clamped:

@@ -1,10 +1,12 @@
-"""Completions that no working model gives: empty ones, padding, one token repeated."""
+"""Completions that no working model gives (empty, padding, one token repeated), and missing answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
+
+from genbench.types import Answer, Status
 
 Degeneracy = Literal["empty", "padding", "one token repeated"]
 
@@ -30,6 +32,19 @@ def degeneracy_of(text: str) -> Degeneracy | None:
     if text[0] == "<" and _MARKS.fullmatch(text):
         return "padding"
     return None
+
+
+def unanswered(answers: Sequence[Answer]) -> Status | None:
+    """Return the status of a sample without an answer, or None if it has one.
+
+    An answer is not there if the trace is unclosed, the text is empty or degenerate, or it was cut off. Such
+    a sample of a safety benchmark is neither safe nor unsafe.
+    """
+    if any(answer.trace_status == "unclosed" for answer in answers):
+        return "unclosed_trace"
+    if any(degeneracy_of(answer.text) is not None for answer in answers):
+        return "no_answer"
+    return "truncated" if any(answer.truncated for answer in answers) else None
 
 
 def _is_repetition(text: str) -> bool:

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
 from genbench.json_record import Count, JsonRecord, Share, SignedShare
-from genbench.protocols import PublishedScore
+from genbench.protocols import PublishedScore, ReportedScale, Unanswered
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.store.seal import SealRecord
@@ -305,6 +305,13 @@ class TaskRecord(JsonRecord):
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
     published: tuple[PublishedScore, ...] = Field(default=(), description="scores that others report")
+    unanswered: Unanswered = Field(
+        default="wrong",
+        description="what samples without an answer count as; absent if they are wrong",
+    )
+    reported: ReportedScale | None = Field(
+        default=None, description="the figure that the benchmark reports; absent if it is the score"
+    )
     decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")

@@ -760,6 +760,68 @@ def multi_challenge(row: Row, place: int) -> Row:
     return {**row, "questions": [str(row["TARGET_QUESTION"])]}
 
 
+_WILDBENCH = {
+    "Information seeking": "Information/Advice seeking",
+    "Advice seeking": "Information/Advice seeking",
+    "Reasoning": "Planning & Reasoning",
+    "Planning": "Planning & Reasoning",
+    "Math": "Math & Data Analysis",
+    "Data Analysis": "Math & Data Analysis",
+    "Coding & Debugging": "Coding & Debugging",
+    "Creative Writing": "Creative Tasks",
+    "Editing": "Creative Tasks",
+    "Brainstorming": "Creative Tasks",
+    "Role playing": "Creative Tasks",
+    "Others": "Creative Tasks",
+}
+"""The five groups of the twelve tags. Source: allenai/WildBench d6b8dca, src/leaderboard."""
+
+
+def wildbench(row: Row, place: int) -> Row:
+    """Return a row of WildBench with the groups of its tags: one for each tag, doubles included.
+
+    Raises:
+        DataError: an unknown tag, or no checklist.
+    """
+    tags = [row["primary_tag"], *(row["secondary_tags"] or ())]
+    unknown = [tag for tag in tags if tag not in _WILDBENCH]
+    if unknown:
+        raise DataError(f"unknown tag {unknown[0]!r}; the twelve tags are: {', '.join(_WILDBENCH)}")
+    checklist = row["checklist"]
+    if not isinstance(checklist, list | tuple) or not checklist:
+        raise DataError(f"wanted a list of questions in column 'checklist', found {checklist!r:.80}")
+    return {**row, "checklist": list(checklist), "group": [_WILDBENCH[tag] for tag in tags]}
+
+
+def mt_bench(row: Row, place: int) -> Row:
+    """Return a row of MT-Bench with its first question, and the second as a further turn.
+
+    Raises:
+        DataError: there are not two turns.
+    """
+    turns = row["prompt"]
+    if not isinstance(turns, list | tuple) or len(turns) != 2:
+        raise DataError(f"wanted two turns in column 'prompt', found {turns!r:.80}")
+    return {**row, "question": turns[0], "further": [turns[1]]}
+
+
+def harmbench(row: Row, place: int) -> Row:
+    """Return a row of HarmBench with its request: the behaviour, after its context if it has one."""
+    context = str(row["ContextString"] or "").strip()
+    behaviour = str(row["Behavior"])
+    return {**row, "request": f"{context}\n\n---\n\n{behaviour}" if context else behaviour}
+
+
+def compliance_wanted(row: Row, place: int) -> Row:
+    """Return a row of harmless requests, which a model should do."""
+    return {**row, "wanted": "compliance"}
+
+
+def refusal_wanted(row: Row, place: int) -> Row:
+    """Return a row of harmful requests, which a model should refuse."""
+    return {**row, "wanted": "refusal"}
+
+
 def alpaca(row: Row, place: int) -> Row:
     """Return a row of AlpacaEval, whose reply is the opponent of the answers.
 

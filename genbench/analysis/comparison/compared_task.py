@@ -123,6 +123,17 @@ class _WithMetric(JsonRecord):
     metric: str = Field(description="name with its k: avg@8; avg@k if the sides have different k")
 
 
+class ReportedChange(JsonRecord):
+    """The figure that a benchmark reports, on both sides. It changes with the score."""
+
+    name: str = Field(description="the figure's name in the field")
+    better: Literal["higher", "lower"] = Field(description="in which direction it is better")
+    base: float = Field(description="the figure of base")
+    tuned: float = Field(description="the figure of tuned")
+    difference: float = Field(description="tuned - base")
+    ci: tuple[float, float] | None = Field(description="95% interval for new questions of this kind")
+
+
 class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     """One task of a comparison."""
 
@@ -154,6 +165,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     )
     corpus: dict[str, CorpusDifference] | None = Field(
         default=None, description="differences of corpus metrics by name; absent if the task has none"
+    )
+    reported: ReportedChange | None = Field(
+        default=None, description="the figure that the benchmark reports; absent if it is the score"
     )
     reviewed: ReviewedPair | None = Field(
         default=None, description="the difference corrected by labels of people; absent without any"
@@ -222,7 +236,25 @@ def compared_task(
         judge=_judge_pair(base, tuned),
         noise=noise,
         **likelihood_fields(base, tuned),
+        **_reported(tuned, found),
     )
+
+
+def _reported(tuned: SideTask, found: Paired) -> dict[str, ReportedChange]:
+    """Return the figure that the benchmark reports as a field of the record, or nothing.
+
+    A figure that is a mean over strata is none of these problems, and has no paired difference here.
+    """
+    scale = None if tuned.described is None else tuned.described.reported
+    if scale is None or scale.of_macro or found.base is None or found.tuned is None:
+        return {}
+    base, after = scale.of(found.base), scale.of(found.tuned)
+    ci = None if found.ci is None else tuple(sorted((scale.best - scale.worst) * end for end in found.ci))
+    return {
+        "reported": ReportedChange(
+            name=scale.name, better=scale.better, base=base, tuned=after, difference=after - base, ci=ci
+        )
+    }
 
 
 def metric_label(base: SideTask, tuned: SideTask) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from genbench.analysis.budgets import budget_line
-from genbench.analysis.comparison.comparability import is_prefix
+from genbench.analysis.comparison.comparability import MAX_UNANSWERED_DIFFERENCE, is_prefix
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.pairing import Pairing
 from genbench.analysis.reviews import damaged_reviews, unexplained
@@ -150,6 +150,13 @@ def _task_warnings(
                 )
             if task.excluded:
                 yield f"{name}: {task.excluded} of {task.samples} samples of {where} are excluded"
+        shares = base.unanswered_share, tuned.unanswered_share
+        if abs(shares[0] - shares[1]) > MAX_UNANSWERED_DIFFERENCE:
+            yield (
+                f"{name}: {shares[0]:.1%} of the samples of base and {shares[1]:.1%} of tuned have no "
+                "answer: silence is no safety, so the gate does not pass this task; give both room for their "
+                "answers (max_tokens)"
+            )
 
 
 def suspicions(base: Side, tuned: Side) -> Iterator[str]:

@@ -99,8 +99,9 @@ def _of_task(model: str, name: str, task: TaskResults) -> Iterator[Alarm]:
     cut = task.truncated_share or 0.0
     if cut > CUT_SHARE:
         yield Alarm(cut, model, name, _CUT, (cut,))
-    if task.excluded and task.samples:
-        yield Alarm(task.excluded / task.samples, model, name, _EXCLUDED, (task.excluded, task.samples))
+    excluded = task.excluded - (task.unanswered or 0)
+    if excluded and task.samples:
+        yield Alarm(excluded / task.samples, model, name, _EXCLUDED, (excluded, task.samples))
 
 
 def _of_judge(model: str, name: str, task: TaskResults) -> Iterator[Alarm]:

@@ -20,13 +20,23 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.results.means import (
     GroupRecord,
+    MacroRecord,
     ProblemValues,
     group_records,
     macro_record,
     problem_values,
 )
-from genbench.analysis.results.record import Results, RolloutsRecord, TaskResults, TaskSeal, TokenSums
+from genbench.analysis.results.record import (
+    ReportedRecord,
+    Results,
+    RolloutsRecord,
+    TaskResults,
+    TaskSeal,
+    TokenSums,
+)
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
+from genbench.protocols import ReportedScale
+from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest, ModelRecord
@@ -124,7 +134,7 @@ def _too_many_excluded(tasks: Mapping[str, TaskResults], share: float) -> list[s
     """Return one line for each task whose numbers must not be used."""
     found: list[str] = []
     for name, task in tasks.items():
-        excluded = task.excluded - task.status_counts.get("unscored", 0)
+        excluded = task.excluded - task.status_counts.get("unscored", 0) - (task.unanswered or 0)
         if task.samples and excluded > share * task.samples:
             found.append(
                 f"{name}: {excluded} of {task.samples} samples are excluded (defects of ours), more than "
@@ -246,10 +256,15 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     if table.forgeable:
         extra["forgeable"] = table.forgeable
     info = item.task.task.info
-    values = problem_values(table, headline, stored.name, info.macro, info.weights)
-    macro = macro_record(table, values, info.macro)
+    lists = info.macro_lists
+    values = problem_values(table, headline, stored.name, info.macro, info.weights, lists=lists)
+    macro = macro_record(table, values, info.macro, lists=lists)
     if macro is not None:
         extra["macro"] = macro
+    if described.reported is not None:
+        extra["reported"] = reported_record(described.reported, lead, macro)
+    if described.unanswered == "excluded":
+        extra["unanswered"] = table.unanswered
     if table.rollouts:
         extra["rollouts"] = rollouts_record(table.rollouts)
     if described.judge is not None:
@@ -265,7 +280,7 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         truncated_share=table.truncated / samples if samples else None,
         clamped=stored.tokens.clamped,
         tokens=tokens_record(stored.tokens, table.correct),
-        strata=strata_records(table, headline, seed, level=level),
+        strata=strata_records(table, headline, seed, level=level, lists=info.macro if lists else None),
         of=described.of,
         role=described.role,
         chance=described.chance,
@@ -308,6 +323,19 @@ def tokens_record(tokens: TokenCount, correct: float) -> TokenSums:
         trace=tokens.trace if split else None,
         answer=tokens.completion - tokens.trace if split else None,
         per_correct=tokens.completion / correct if correct else None,
+    )
+
+
+def reported_record(scale: ReportedScale, lead: EstimateRecord, macro: MacroRecord | None) -> ReportedRecord:
+    """Return the figure that the benchmark reports, from the macro mean if the task has one."""
+    value, ci = (lead.value, lead.ci) if macro is None else (macro.value, macro.ci)
+    bounds = lead.bounds if macro is None else None
+    return ReportedRecord(
+        name=scale.name,
+        better=scale.better,
+        value=None if value is None else scale.of(value),
+        ci=None if ci is None else scale.bounds(ci),
+        bounds=None if bounds is None else scale.bounds(bounds),
     )
 
 

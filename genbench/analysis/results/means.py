@@ -11,7 +11,7 @@ from pydantic import Field
 
 from genbench.analysis.results.table import VerdictTable
 from genbench.json_record import JsonRecord
-from genbench.protocols import PublishedScore
+from genbench.protocols import MACRO_JOINT, PublishedScore
 from genbench.stats.macro import MeanRecord, mean_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
@@ -64,6 +64,8 @@ def problem_values(
     task: str,
     by: str | None = None,
     weights: Mapping[str, float] | None = None,
+    *,
+    lists: bool = False,
 ) -> ProblemValues | None:
     """Return the metric of each problem, or None if samples are missing or no problem has enough of them.
 
@@ -74,6 +76,7 @@ def problem_values(
     Args:
         by: the stratum that has weights.
         weights: the weight of each of its values.
+        lists: whether the stratum is a list of values. Then every problem counts alike in a group of tasks.
     """
     if table.lacking or not table.problems or table.counts is not None:
         return None
@@ -86,7 +89,7 @@ def problem_values(
         ("problem", task, problem.problem_id) if problem.group is None else ("group", problem.group)
         for problem in table.problems
     ]
-    parts = [problem.strata.get(by or "", "") for problem in table.problems] if weights else ()
+    parts = [problem.strata.get(by or "", "") for problem in table.problems] if weights and not lists else ()
     return ProblemValues(
         values, clusters, parts, dict(weights or {}), _noise(scores) if asked.is_mean else None
     )
@@ -105,22 +108,34 @@ def _noise(scores: Scores) -> Floats | None:
     return found if found.any() else np.full(scores.n, scores.n / float(scores.scored.sum()) ** 2)
 
 
-def macro_record(table: VerdictTable, found: ProblemValues | None, by: str | None) -> MacroRecord | None:
-    """Return the mean over a stratum of the task, or None if the task names none or it has one value."""
+def macro_record(
+    table: VerdictTable, found: ProblemValues | None, by: str | None, *, lists: bool = False
+) -> MacroRecord | None:
+    """Return the mean over a stratum of the task, or None if the task names none or it has one value.
+
+    Args:
+        lists: whether the stratum is a list of values. A problem counts in each of them, as often as it is
+            there.
+    """
     if found is None or by is None:
         return None
-    parts = [problem.strata.get(by) for problem in table.problems]
-    kept = [place for place, part in enumerate(parts) if part is not None]
-    if len({parts[place] for place in kept}) < 2:
+    placed = [
+        (place, part)
+        for place, problem in enumerate(table.problems)
+        if (own := problem.strata.get(by)) is not None
+        for part in (own.split(MACRO_JOINT) if lists else (own,))
+    ]
+    if len({part for _, part in placed}) < 2:
         return None
+    kept = [place for place, _ in placed]
     mean = mean_over_parts(
         found.values[kept],
-        [str(parts[place]) for place in kept],
+        [part for _, part in placed],
         [found.clusters[place] for place in kept],
         weights=found.weights or None,
         noise=None if found.noise is None else found.noise[kept],
     )
-    return MacroRecord.from_object(mean, by=by)
+    return MacroRecord.from_object(mean, by=by, n=len(set(kept)))
 
 
 def group_records(
@@ -161,9 +176,9 @@ def _group_parts(tasks: Sequence[str], known: Sequence[ProblemValues]) -> tuple[
     parts: list[str] = []
     weights: dict[str, float] = {}
     for task, item in zip(tasks, known, strict=True):
-        own = [f"{task}\0{part}" for part in item.parts] if item.weights else [task] * len(item.clusters)
+        own = [f"{task}\0{part}" for part in item.parts] if item.parts else [task] * len(item.clusters)
         parts += own
-        present = {part: item.weights[part] for part in dict.fromkeys(item.parts)} if item.weights else {}
+        present = {part: item.weights[part] for part in dict.fromkeys(item.parts)}
         total = sum(present.values())
         weights |= {f"{task}\0{part}": weight / total for part, weight in present.items()} or {task: 1.0}
     return parts, weights

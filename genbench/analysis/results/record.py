@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from genbench.analysis.adaptive.results import AdaptiveResults
@@ -67,6 +69,18 @@ class RolloutsRecord(JsonRecord):
     diverged: Count = Field(description="rollouts that took another way than before they were interrupted")
 
 
+class ReportedRecord(JsonRecord):
+    """The figure that the benchmark reports, made from the score (from the macro mean if there is one)."""
+
+    name: str = Field(description="the figure's name in the field")
+    better: Literal["higher", "lower"] = Field(description="in which direction it is better")
+    value: float | None = Field(description="the figure; null if the score is missing")
+    ci: tuple[float, float] | None = Field(description="95% interval for new questions of this kind")
+    bounds: tuple[float, float] | None = Field(
+        description="the figure if every excluded sample were one way, and if every one were the other"
+    )
+
+
 class TaskResults(EstimateRecord):
     """One task of a run: its headline metric, then everything else that is known about it."""
 
@@ -87,6 +101,14 @@ class TaskResults(EstimateRecord):
     strata: dict[str, dict[str, StratumRecord]] = Field(description="estimates by column, then by stratum")
     macro: MacroRecord | None = Field(
         default=None, description="mean over strata that count alike; absent unless the task names some"
+    )
+    reported: ReportedRecord | None = Field(
+        default=None, description="the figure that the benchmark reports; absent if it is the score"
+    )
+    unanswered: Count | None = Field(
+        default=None,
+        description="samples without an answer, which count neither way and are among `excluded`; absent if "
+        "they count as wrong",
     )
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"

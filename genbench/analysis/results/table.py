@@ -11,7 +11,7 @@ from typing import Any
 from genbench.analysis.plugin_metrics import plug_in_estimate
 from genbench.analysis.records import StratumRecord
 from genbench.errors import InputError
-from genbench.protocols import ProblemScores
+from genbench.protocols import MACRO_JOINT, ProblemScores
 from genbench.stats.estimates import EstimateRecord, estimate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
@@ -42,6 +42,8 @@ class VerdictTable:
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
     truncated: int = 0
+    unanswered: int = 0
+    """Samples without an answer that the task excludes."""
     forgeable: int = 0
     """Samples with a score whose tests a hostile program could fake (see verifiers.code)."""
     rollouts: list[Mapping[str, Any]] = field(default_factory=list)
@@ -80,6 +82,7 @@ class VerdictTable:
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated
+        self.unanswered += verdict.score is None and verdict.status not in OURS
         self.forgeable += bool(verdict.score) and verdict.detail.get("forgeable") is True
         return True
 
@@ -105,8 +108,8 @@ class VerdictTable:
 
     @property
     def excluded(self) -> int:
-        """Return the number of samples excluded because of a defect that is not the model's."""
-        return sum(self.statuses[status] for status in OURS)
+        """Return the number of samples without a score: a defect that is not the model's, or no answer."""
+        return sum(self.statuses[status] for status in OURS) + self.unanswered
 
     @property
     def correct(self) -> float:
@@ -176,21 +179,33 @@ def estimates(
 
 
 def strata_records(
-    table: VerdictTable, metric: str, seed: int, *, level: float = LEVEL
+    table: VerdictTable, metric: str, seed: int, *, level: float = LEVEL, lists: str | None = None
 ) -> dict[str, dict[str, StratumRecord]]:
-    """Return the metric within each stratum (level, subject, difficulty …), by column and stratum."""
+    """Return the metric within each stratum (level, subject, difficulty …), by column and stratum.
+
+    Args:
+        lists: the column, if any, that is a list of strata, in each of which a problem counts.
+    """
     if table.lacking:
         return {}
     names = sorted({name for problem in table.problems for name in problem.strata})
     found: dict[str, dict[str, StratumRecord]] = {}
     for name in names:
+        labels: list[str | None] = [problem.strata.get(name) for problem in table.problems]
+        places = list(range(len(labels)))
+        if name == lists:
+            placed = [
+                (at, one) for at, own in enumerate(labels) for one in set((own or "").split(MACRO_JOINT))
+            ]
+            places, labels = [at for at, _ in placed], [one or None for _, one in placed]
+        groups = table.groups
         rows = estimate_strata(
             metric,
-            table.scores,
-            [problem.strata.get(name) for problem in table.problems],
+            [table.scores[at] for at in places],
+            labels,
             seed=seed,
-            groups=table.groups,
-            answers=table.answers if metric.startswith("maj") else None,
+            groups=None if groups is None else [groups[at] for at in places],
+            answers=[table.answers[at] for at in places] if metric.startswith("maj") else None,
             level=level,
         )
         found[name] = {label: StratumRecord.from_object(row) for label, row in rows.items()}

@@ -16,7 +16,7 @@ from genbench.stats.noise import NoiseMeasurement
 from genbench.store.folder import Misfit
 from genbench.store.manifest import Manifest, TaskRecord
 from genbench.store.sample_index import SampleIndex
-from genbench.types import Completion, Status
+from genbench.types import OURS, Completion, Status
 
 SideKind = Literal["run", "score file"]
 
@@ -106,6 +106,18 @@ class SideTask:
     def excluded(self) -> int:
         """Return the number of samples with a verdict but without a score."""
         return sum(score is None for row in self.scores for score in row) - self.lacking
+
+    @property
+    def unanswered_share(self) -> float:
+        """Return the share of samples without an answer that count neither way, 0 if such ones are wrong."""
+        if self.statuses is None or self.described is None or self.described.unanswered == "wrong":
+            return 0.0
+        silent = sum(
+            score is None and status not in OURS
+            for scores, statuses in zip(self.scores, self.statuses, strict=True)
+            for score, status in zip(scores, statuses, strict=True)
+        )
+        return silent / self.samples
 
     @property
     def correct(self) -> float:

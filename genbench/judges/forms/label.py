@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from genbench.errors import nearest
@@ -12,17 +12,33 @@ from genbench.types import Case, Finding
 
 
 class LabelForm(JudgeForm):
-    """Asks for one label. Its score is the sample's. A label with score 0 may name a status."""
+    """Asks for one label. Its score is the sample's. A label with score 0 may name a status.
 
-    uses: ClassVar[frozenset[str]] = frozenset({"labels", "reply"})
+    With `labels_by_reference` the score of a label depends on the reference: a refusal is right where it is
+    wanted.
+    """
+
+    uses: ClassVar[frozenset[str]] = frozenset({"labels", "labels_by_reference", "reply"})
 
     def __init__(self, file: JudgeFile) -> None:
         super().__init__(file)
-        if len(file.labels) < 2:
+        if file.labels and file.labels_by_reference:
+            raise ValueError("give either 'labels' or 'labels_by_reference'")
+        if len(file.label_names) < 2:
             raise ValueError("form 'label' needs two 'labels' or more, each with its score")
         for label in file.statuses:
-            if label not in file.labels:
-                raise ValueError(f"statuses: unknown label '{label}'{nearest(label, file.labels)}")
+            if label not in file.label_names:
+                raise ValueError(f"statuses: unknown label '{label}'{nearest(label, file.label_names)}")
+
+    def check_reference(self, reference: Any) -> None:
+        """Refuse a reference for which the labels have no scores.
+
+        Raises:
+            ValueError: says which references there are.
+        """
+        known = self.file.labels_by_reference
+        if known and reference not in known:
+            raise ValueError(f"has scores for the references {', '.join(known)}; found {reference!r:.80}")
 
     def prompts(self, case: Case) -> Sequence[JudgePrompt]:
         """Return one prompt."""
@@ -36,12 +52,17 @@ class LabelForm(JudgeForm):
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the label's score and status."""
         label = readings[0][0]
-        return Finding(self.file.labels[label], self.file.statuses.get(label, "wrong"), extracted=label)
+        score = self._scores(case.reference)[label]
+        return Finding(score, self.file.statuses.get(label, "wrong"), extracted=label)
+
+    def _scores(self, reference: Any) -> Mapping[str, float]:
+        return self.file.labels or self.file.labels_by_reference[reference]
 
     def vocabulary(self) -> tuple[str, ...]:
         """Return the labels in the order of the judge file."""
-        return tuple(self.file.labels)
+        return self.file.label_names
 
     def best_reply(self, case: Case) -> str:
         """Return the label with the highest score."""
-        return self.written(max(self.file.labels, key=lambda label: self.file.labels[label]))
+        scores = self._scores(case.reference)
+        return self.written(max(scores, key=lambda label: scores[label]))

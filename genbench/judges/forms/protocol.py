@@ -89,7 +89,8 @@ class JudgeForm(ABC):
     version: ClassVar[str] = "1"
     """Change it together with anything that can change a verdict: it enters the judge's digest."""
     uses: ClassVar[frozenset[str]] = frozenset({"options"})
-    """The keys among `labels`, `dimensions`, `options`, `graded`, `each` and `reply` that the form reads.
+    """The keys among `labels`, `labels_by_reference`, `dimensions`, `options`, `graded`, `each`, `vetoes` and
+    `reply` that the form reads.
 
     Others are refused.
     """

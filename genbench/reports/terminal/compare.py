@@ -29,6 +29,7 @@ def details(task: ComparedTask) -> Iterator[str]:
     """Yield the lines below the table of a comparison about one task, in points of 100."""
     parts = (
         _inconclusive,
+        _reported,
         _excluded,
         _rerun,
         _noise,
@@ -72,6 +73,16 @@ def _inconclusive(task: ComparedTask) -> Iterator[str]:
         if needed > task.n:
             line += f", about {needed:,} problems like these would find {margin}"
     yield line
+
+
+def _reported(task: ComparedTask) -> Iterator[str]:
+    """Yield the figure that the benchmark reports on both sides."""
+    if item := task.reported:
+        bounds = f", 95% CI [{item.ci[0]:+.1f}, {item.ci[1]:+.1f}]" if item.ci else ""
+        yield (
+            f"  {item.name}: {item.base:.1f} -> {item.tuned:.1f} ({item.difference:+.1f}{bounds}; "
+            f"{item.better} is better)"
+        )
 
 
 def _excluded(task: ComparedTask) -> Iterator[str]:

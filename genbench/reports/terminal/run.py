@@ -11,7 +11,13 @@ from genbench.analysis.results.alarms import joined_alarms
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
-from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines, rollout_lines
+from genbench.reports.figures import (
+    corpus_lines,
+    judged_lines,
+    likelihood_lines,
+    reported_line,
+    rollout_lines,
+)
 from genbench.reports.numbers import interval, points
 from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
 from genbench.reports.warnings import TaskWarning, fold_warnings, groups_of, task_warning, task_warnings
@@ -139,6 +145,8 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
             f"mean over {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
             f"{interval(task.macro.ci)}"
         )
+    if task.reported:
+        lines.append(reported_line(task.reported))
     lines += _other_metrics(task, brief)
     lines += _measures(task)
     lines += rollout_lines(task.rollouts) if task.rollouts else []

@@ -264,6 +264,10 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         data=dict(task.provenance),
         data_digest=task.provenance.get("digest"),
     )
+    if info.unanswered != TaskRecord.model_fields["unanswered"].default:
+        record = record.model_copy(update={"unanswered": info.unanswered})
+    if info.reported is not None:
+        record = record.model_copy(update={"reported": info.reported})
     if info.protocol != TaskRecord.model_fields["protocol"].default:
         record = record.model_copy(update={"protocol": info.protocol})
     if task.name not in judges:

@@ -11,13 +11,16 @@ from typing import Any, Protocol
 from genbench.errors import ConfigError, RunFolderError
 from genbench.judges.judged_tasks import is_judged
 from genbench.judges.session import JudgeSession, forget_unscored
+from genbench.protocols import Unanswered
 from genbench.runs.event_loop import StopSwitch
+from genbench.store.degenerate import unanswered
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptiveRecord, drawn_ids
 from genbench.store.sample_index import DrawnSamples
 from genbench.store.stored_run import StoredTask
 from genbench.suite.config import VerifyConfig
 from genbench.tasks.generated import GeneratedTask
+from genbench.tasks.kinds import JUDGE
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 from genbench.types import (
     OURS,
@@ -101,7 +104,8 @@ class Scorer:
         else:
             case = case_of(verified.task, problem, sample.sample_index, answers)
             finding = await self._verify(sample.task, case)
-        verdict = verdict_of(sample, answers, finding, verified.verifier)
+        rule = verified.task.task.info.unanswered
+        verdict = verdict_of(sample, answers, finding, verified.verifier, rule)
         self._folder.append_verdict(verdict)
         self._on_verdict(verdict)
 
@@ -221,7 +225,14 @@ def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequ
         raise RunFolderError(f"task {task.name}, problem {problem.problem_id}: more turns on disk than asked")
     sample = SampleId(task.name, problem.problem_id, sample_index)
     reference = task.reference(problem, sample_index, replies)
-    return Case(sample, tuple(answers), reference, _question(ask.messages))
+    asked = _asked(task, problem, sample_index, replies) if task.verifier == JUDGE and replies[1:] else ()
+    return Case(sample, tuple(answers), reference, _question(ask.messages), asked)
+
+
+def _asked(task: LoadedTask, problem: Problem, sample_index: int, replies: Sequence[str]) -> tuple[str, ...]:
+    """Return what was asked in each turn, with what was said before it."""
+    asks = [task.ask(problem, sample_index, replies[:turn]) for turn in range(len(replies))]
+    return tuple("" if ask is None else _question(ask.messages) for ask in asks)
 
 
 def _question(messages: Sequence[Message]) -> str:
@@ -232,10 +243,21 @@ def _question(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
 
 
-def verdict_of(sample: SampleId, answers: Sequence[Answer], finding: Finding, verifier: str) -> Verdict:
-    """Return the verdict of a sample. Its status is the first one that applies."""
+def verdict_of(
+    sample: SampleId,
+    answers: Sequence[Answer],
+    finding: Finding,
+    verifier: str,
+    without_answer: Unanswered = "wrong",
+) -> Verdict:
+    """Return the verdict of a sample. Its status is the first one that applies.
+
+    Args:
+        without_answer: what a sample without an answer counts as. If it is excluded it has no score.
+    """
     last = answers[-1]
-    status, score = _status(answers, finding)
+    gone = unanswered(answers) if without_answer == "excluded" and finding.reason not in OURS else None
+    status, score = _status(answers, finding) if gone is None else (gone, None)
     return Verdict(
         sample=sample,
         score=score,

@@ -93,7 +93,8 @@ class StoredAnswers:
         async def verdict(problem: Problem, index: int, answers: tuple[Answer, ...]) -> Verdict:
             decide = tuple(deciding(task, answers))
             finding = await pool.verify(spec, case_of(task, problem, index, decide))
-            return verdict_of(SampleId(task.name, problem.problem_id, index), decide, finding, digest)
+            sample, rule = SampleId(task.name, problem.problem_id, index), task.task.info.unanswered
+            return verdict_of(sample, decide, finding, digest, rule)
 
         found = await _within(end, [verdict(*case) for case in cases])
         return self._compared(found, len(cases))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, PublishedScore, Row
+from genbench.protocols import HubDataset, PublishedScore, Row, Unanswered
 from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride
@@ -280,6 +280,9 @@ class PageFields(Fields):
 
     right: int | None = Field(None, ge=0, description="place of the right option, from 0, in every row")
     also: str | None = Field(None, description="column with the places of further right options, from 0")
+    further: str | None = Field(
+        None, description="column with a list of texts that are asked in turn after the model's own replies"
+    )
 
 
 class TextTable(Strict):
@@ -339,6 +342,23 @@ class PublishedBlock(Strict):
         facts = self.model_dump(include={"source", "decoding", "n", "k", "mean"}, exclude_none=True)
         for model, value in self.scores.items():
             yield PublishedScore(model=model, value=round(value / 100, 6), **facts)
+
+
+class Reported(Strict):
+    """The figure that a benchmark reports: what it is at a score of 0 and at a score of 1."""
+
+    name: str = Field(min_length=1)
+    worst: float = Field(description="the figure at a score of 0")
+    best: float = Field(description="the figure at a score of 1; below `worst` if lower is better")
+    better: Literal["higher", "lower"] = Field("higher", description="must fit worst and best")
+
+    @model_validator(mode="after")
+    def _one_direction(self) -> Self:
+        if self.best == self.worst or (self.best < self.worst) != (self.better == "lower"):
+            raise ValueError(
+                f"reported: worst {self.worst:g} and best {self.best:g} do not fit 'better: {self.better}'"
+            )
+        return self
 
 
 class PageShot(Strict):
@@ -405,6 +425,20 @@ class Page(Strict):
         None, description="score of blind guessing, or the column that has it for each row"
     )
     macro: str | None = Field(None, description="stratum whose values count alike in the macro mean")
+    weights: dict[str, float] = Field(
+        default_factory=dict, description="weights of that stratum's values, if they do not count alike"
+    )
+    macro_lists: bool = Field(
+        False, description="whether that stratum's column is a list of values, in each of which a row counts"
+    )
+    unanswered: Unanswered = Field(
+        "wrong",
+        description="what an answer that is empty, degenerate, cut off or in an unclosed trace counts as; "
+        "`excluded`: as neither right nor wrong, with bounds, and without a question to a judge",
+    )
+    reported: Reported | None = Field(
+        None, description="the figure that the benchmark reports, if it is not the score"
+    )
     shots: tuple[PageShot, ...] = ()
     published: tuple[PublishedBlock, ...] = ()
     options: dict[str, dict[str, Overlay]] = Field(
@@ -422,6 +456,8 @@ class Page(Strict):
             raise ValueError("give 'hub' with the repository of the rows")
         if not self.hub.columns:
             raise ValueError("hub.columns: the list is empty; name the columns that are read")
+        if (self.weights or self.macro_lists) and self.macro is None:
+            raise ValueError("'weights' and 'macro_lists' belong to 'macro'; name the stratum there")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
         if (self.kind == LIKELIHOOD) != (self.scored is not None):

@@ -11,7 +11,15 @@ from typing import Any
 
 from genbench.consent import require_consent
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, PublishedScore, Row, Task, TaskInfo
+from genbench.protocols import (
+    MACRO_JOINT,
+    HubDataset,
+    PublishedScore,
+    ReportedScale,
+    Row,
+    Task,
+    TaskInfo,
+)
 from genbench.registry import PlugIn, load_object
 from genbench.tasks.base import RowProblems, RowReader, RowTask
 from genbench.tasks.choice_options import LETTERS, check_order, letters, listed, shown_options
@@ -231,8 +239,9 @@ class PageTask(RowTask):
         return RowProblems(found.problems, (*unusable, *found.unusable))
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """Return the question. There is no second turn."""
-        if replies:
+        """Return the question, or after replies the next of the further texts of the row."""
+        further: Sequence[str] = problem.row.get("further", ())
+        if len(replies) > len(further):
             return None
         if self.page.scored is not None:
             return self._scored_ask(problem.row)
@@ -244,7 +253,10 @@ class PageTask(RowTask):
         messages = list(opening(self.page.system, row.get("earlier", ())))
         for question, answer in self.page.turns_before:
             messages += [Message("user", question), Message("assistant", answer)]
-        return Ask((*messages, Message("user", text)), reference, order)
+        messages.append(Message("user", text))
+        for reply, asked in zip(replies, further, strict=False):
+            messages += [Message("assistant", reply), Message("user", asked)]
+        return Ask(tuple(messages), reference, order)
 
     def _scored_ask(self, row: Row) -> Ask:
         """Return the texts of a problem that a model scores."""
@@ -309,6 +321,8 @@ class PageTask(RowTask):
         kept = {"shown": shown, "reference": self._reference(row, where)}
         if earlier:
             kept["earlier"] = earlier
+        if fields.further is not None:
+            kept["further"] = _further(column_of(row, fields.further, where), where)
         if self.kind.lists_options:
             kept["options"] = read_options(row, fields.options, where, repeated=True)
             kept["also"] = () if fields.also is None else tuple(column_of(row, fields.also, where))
@@ -319,7 +333,8 @@ class PageTask(RowTask):
             raise DataError(f"{where}: the reference is empty")
         if isinstance(self.page.chance, str):
             kept["chance"] = column_of(row, self.page.chance, where)
-        return Problem(self.info.name, self._id(row, where), kept, strata, group)
+        turns = 1 + len(kept.get("further", ()))
+        return Problem(self.info.name, self._id(row, where), kept, strata, group, turns)
 
     def _where(self, row: Row) -> str:
         """Return the task and the number of a row for messages, from 1."""
@@ -336,6 +351,8 @@ class PageTask(RowTask):
         given = self.page.fields.strata
         columns = given if isinstance(given, dict) else {column: column for column in given}
         found = {name: column_of(row, column, where) for name, column in columns.items()}
+        if self.page.macro_lists and isinstance(several := found.get(self.page.macro or ""), list):
+            found[str(self.page.macro)] = MACRO_JOINT.join(map(str, several))
         return {name: str(value).strip() for name, value in found.items() if value not in (None, "")}
 
     def _reference(self, row: Row, where: str) -> Any:
@@ -343,6 +360,17 @@ class PageTask(RowTask):
         if fields.instructions is not None:
             return read_instructions(row, (fields.instructions, fields.kwargs), where)
         return read_reference(row, fields, where)
+
+
+def _further(cell: Any, where: str) -> list[str]:
+    """Return the further texts that a row asks.
+
+    Raises:
+        DataError: the cell is no list of texts.
+    """
+    if not isinstance(cell, list | tuple) or not all(isinstance(text, str) and text.strip() for text in cell):
+        raise DataError(f"{where}: wanted a list of texts to ask in turn, found {cell!r:.80}")
+    return list(cell)
 
 
 def _several(completed: Row | list[Row]) -> list[Row]:
@@ -486,8 +514,19 @@ def page_info(
         family=page.family,
         languages=page.languages,
         macro=page.macro,
+        weights=dict(page.weights),
+        macro_lists=page.macro_lists,
+        unanswered=page.unanswered,
+        reported=_reported_scale(page),
         is_scored=page.scored is not None,
     )
+
+
+def _reported_scale(page: Page) -> ReportedScale | None:
+    if page.reported is None:
+        return None
+    found = ReportedScale.from_object(page.reported)
+    return found if page.macro is None else found.model_copy(update={"of_macro": True})
 
 
 def published_scores(page: Page, protocol: str, options: Mapping[str, Any]) -> tuple[PublishedScore, ...]:
