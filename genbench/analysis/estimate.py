@@ -191,7 +191,14 @@ def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> Est
         return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed, folder=folder)
     try:
         found = estimate_metric(
-            metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label
+            metric,
+            task.scores,
+            seed=seed,
+            groups=task.groups,
+            answers=task.answers,
+            k=k,
+            label=label,
+            may_be_silent=task.excludes_unanswered,
         )
     except InputError as error:
         raise InputError(f"task {task.name}: {error}") from None
@@ -232,7 +239,13 @@ def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, Estimate
         return
     for column, labels in task.strata.items():
         rows = estimate_strata(
-            task.metric, task.scores, labels, seed=seed, groups=task.groups, answers=task.answers
+            task.metric,
+            task.scores,
+            labels,
+            seed=seed,
+            groups=task.groups,
+            answers=task.answers,
+            may_be_silent=task.excludes_unanswered,
         )
         if len(rows) > 1:
             yield column, rows

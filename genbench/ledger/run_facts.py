@@ -396,6 +396,7 @@ def _estimated_again(
             k=None if _is_adaptive(manifest, name) else manifest.tasks[name].k,
             level=manifest.interval_level(name),
             resamples=max(least, min(most, _CHECK_DRAWS // max(own.n, 1))),
+            may_be_silent=own.unanswered is not None,
         )
     except InputError as error:
         return EstimateRecord.without_value(own.metric, own.n, own.k, str(error))

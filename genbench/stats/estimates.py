@@ -91,6 +91,7 @@ def estimate(
     label: str | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    may_be_silent: bool = False,
 ) -> EstimateRecord:
     """Return the metric's value with its intervals: the mean over problems, never over pooled samples.
 
@@ -101,6 +102,8 @@ def estimate(
         answers: the extracted answers, needed for maj@k.
         k: the planned samples of each problem. With fewer the value is missing, never scaled.
         label: the name in the result instead of the metric's own (`acc_norm` …).
+        may_be_silent: whether value and intervals leave out problems without any scored sample, as of a model
+            that gave no answer. `bounds` count them both ways.
 
     Raises:
         InputError: the metric is unknown or asks for too many draws, or scores or shapes are wrong.
@@ -114,6 +117,20 @@ def estimate(
     draws = asked.k or matrix.k
     found = problem_values(asked, matrix, answers, draws)
     values = found.values
+    if may_be_silent and 0 < (rows := np.flatnonzero(matrix.scored > 0)).size < matrix.n:
+        kept = rows.tolist()
+        part = estimate(
+            metric,
+            matrix.take(kept),
+            seed=seed,
+            groups=None if groups is None else [groups[row] for row in kept],
+            answers=None if answers is None else [answers[row] for row in kept],
+            label=name,
+            level=level,
+            resamples=resamples,
+        )
+        both = (float(found.low.mean()), float(found.high.mean()))
+        return part.model_copy(update={"n": matrix.n, "excluded": matrix.excluded, "bounds": both})
     bounds = (float(found.low.mean()), float(found.high.mean())) if matrix.excluded else None
     if np.isnan(values).any():
         return EstimateRecord.without_value(

@@ -44,8 +44,9 @@ def estimate_strata(
     answers: AnswersLike | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    may_be_silent: bool = False,
 ) -> dict[str, EstimateRecord]:
-    """Return the metric within each stratum, sorted by name.
+    """Return the metric within each stratum, sorted by name. The arguments are those of `estimate`.
 
     Raises:
         InputError: labels and scores differ in number, or `estimate` raises it.
@@ -60,6 +61,7 @@ def estimate_strata(
             answers=_pick(answers, rows),
             level=level,
             resamples=resamples,
+            may_be_silent=may_be_silent,
         )
         for name, rows in _strata(labels, matrix.n).items()
     }

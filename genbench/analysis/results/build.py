@@ -300,7 +300,8 @@ def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[Verdi
     A verdict whose completion was lost does not count, so that a metric is missing if a sample is.
     """
     problems = [problem for problem in item.task.problems if stored.has(problem.problem_id, 0)]
-    table, kept = VerdictTable(problems, item.task.k, stored.counts), list[Verdict]()
+    excludes = item.task.task.info.unanswered == "excluded"
+    table, kept = VerdictTable(problems, item.task.k, stored.counts, excludes), list[Verdict]()
     on_disk = stored.on_disk
     for verdict in stored.verdicts():
         sample = verdict.sample

@@ -83,7 +83,7 @@ def problem_values(
     asked = parse_metric(metric)
     scores = as_scores(table.scores)
     values = per_problem(asked, scores, table.answers, asked.k or table.k)
-    if np.isnan(values).any():
+    if np.isnan(values).any() and not table.excludes_unanswered:
         return None
     clusters = [
         ("problem", task, problem.problem_id) if problem.group is None else ("group", problem.group)
@@ -104,7 +104,9 @@ def _noise(scores: Scores) -> Floats | None:
     variances = scores.variances
     if np.isnan(variances).all():
         return None
-    found: Floats = np.where(np.isnan(variances), np.nanmean(variances), variances) / scores.scored
+    found: Floats = np.where(np.isnan(variances), np.nanmean(variances), variances) / np.maximum(
+        scores.scored, 1
+    )
     return found if found.any() else np.full(scores.n, scores.n / float(scores.scored.sum()) ** 2)
 
 
@@ -122,7 +124,7 @@ def macro_record(
     placed = [
         (place, part)
         for place, problem in enumerate(table.problems)
-        if (own := problem.strata.get(by)) is not None
+        if (own := problem.strata.get(by)) is not None and not np.isnan(found.values[place])
         for part in (own.split(MACRO_JOINT) if lists else (own,))
     ]
     if len({part for _, part in placed}) < 2:
@@ -160,6 +162,9 @@ def _group(tasks: Sequence[str], values: Sequence[ProblemValues | None]) -> Grou
     noise = np.concatenate(
         [np.full(len(item.values), np.nan) if item.noise is None else item.noise for item in known]
     )
+    scored = np.flatnonzero(~np.isnan(joined))  # a problem without an answer may count neither way
+    joined, noise = joined[scored], noise[scored]
+    clusters, parts = [clusters[at] for at in scored], [parts[at] for at in scored]
     macro = mean_over_parts(joined, parts, clusters, weights=weights, noise=noise)
     return GroupRecord(
         tasks=tuple(tasks),

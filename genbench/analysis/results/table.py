@@ -31,6 +31,8 @@ class VerdictTable:
     k: int
     counts: Mapping[str, int] | None = None
     """The samples of each problem in an adaptive run. None: each problem has k."""
+    excludes_unanswered: bool = False
+    """Whether samples without an answer count neither way."""
     scores: list[list[float | None]] = field(init=False)
     answers: list[list[str | None]] = field(init=False)
     verified: list[list[bool]] = field(init=False)
@@ -170,6 +172,7 @@ def estimates(
                 k=table.k if table.counts is None else None,
                 label=name,
                 level=level,
+                may_be_silent=table.excludes_unanswered,
             )
         except InputError as error:  # one metric that cannot be given must not cost the others
             found[name] = EstimateRecord.without_value(name, len(table.problems), table.k, str(error))
@@ -207,6 +210,7 @@ def strata_records(
             groups=None if groups is None else [groups[at] for at in places],
             answers=[table.answers[at] for at in places] if metric.startswith("maj") else None,
             level=level,
+            may_be_silent=table.excludes_unanswered,
         )
         found[name] = {label: StratumRecord.from_object(row) for label, row in rows.items()}
     return found

@@ -108,9 +108,14 @@ class SideTask:
         return sum(score is None for row in self.scores for score in row) - self.lacking
 
     @property
+    def excludes_unanswered(self) -> bool:
+        """Return whether samples without an answer count neither way."""
+        return self.described is not None and self.described.unanswered == "excluded"
+
+    @property
     def unanswered_share(self) -> float:
         """Return the share of samples without an answer that count neither way, 0 if such ones are wrong."""
-        if self.statuses is None or self.described is None or self.described.unanswered == "wrong":
+        if self.statuses is None or not self.excludes_unanswered:
             return 0.0
         silent = sum(
             score is None and status not in OURS

@@ -146,8 +146,8 @@ def test_a_scale_to_ten_can_be_held_to_its_points(tmp_path: Path) -> None:
 
 
 def test_a_free_reply_gives_one_score_only(tmp_path: Path) -> None:
-    two = RATED.replace("{rating: how good it is}", "{rating: good, length: short}")
-    with pytest.raises(ConfigError, match="finds one score"):
+    two = RATED.replace("{rating: how good it is}", "{rating: good, length: short, tone: kind}")
+    with pytest.raises(ConfigError, match="has 3 'dimensions': give reply"):
         own_judge(tmp_path, two, RATING_PROMPT)
 
 
@@ -316,7 +316,7 @@ def test_published_readers_and_formulas(
     ("more", "words"),
     [
         (LABELS_OF_TWO + "graded: true\n", "'graded' belongs to form 'pairwise'"),
-        (LABELS_OF_TWO + "each: true\n", "'each' belongs to form 'checklist'"),
+        (LABELS_OF_TWO + "each: true\n", "'each' belongs to the forms 'checklist' and 'rubric'"),
         ("form: checklist\nreply: {json_key: a}\n", "set 'each: true'"),
     ],
 )
