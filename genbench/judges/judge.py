@@ -86,7 +86,8 @@ class Judge:
             found = self.form.finding(case, readings)
         self._require_finding(found)
         extracted = replies[0] if found.extracted is None else found.extracted
-        detail = {"judge": self.digest, "replies": list(replies), **found.detail}
+        size = sum(len(answer.text.strip()) for answer in case.answers)
+        detail = {"judge": self.digest, "replies": list(replies), "answer_chars": size, **found.detail}
         return replace(found, extracted=extracted, detail=detail)
 
     def opinion_words(self, case: Case, replies: Sequence[str], found: Finding) -> tuple[str, ...]:

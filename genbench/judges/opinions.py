@@ -38,9 +38,11 @@ async def finding_of(ask: Ask, case: Case) -> Finding:
     last: Exception | None = None
     for number in range(_TRIES):
         try:
-            return await ask(case, number)
+            found = await ask(case, number)
         except NO_VERDICT as failure:
             last = failure
+            continue
+        return replace(found, detail={**found.detail, "asked_again": number}) if number else found
     assert last is not None
     for short in _shortened(case) if not isinstance(last, RequestStuckError) else ():
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from genbench.judges.engines import JudgeEngines
 from genbench.judges.forms.pairwise import unopposed
@@ -17,10 +18,16 @@ from genbench.judges.opinions import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import Appender, read_lines
 from genbench.store.manifest import CanaryRecord, JudgeRecord
+from genbench.suite.judge import CHARS_PER_TOKEN, JudgeCeiling
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.types import OURS, Case, Finding, Question
+from genbench.types import OURS, Answer, Case, Finding, Question, SampleId
 from genbench.verifiers.pool.process import VerifierSpec
+
+
+class CeilingReachedError(Exception):
+    """The judges of the run have been asked as much as the suite allows."""
+
 
 Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule before the judge."""
@@ -34,9 +41,12 @@ class ReplyCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._replies = {
-            str(record["key"]): str(record["reply"]) for _, record in read_lines(path) if "key" in record
-        }
+        records = [record for _, record in read_lines(path) if "key" in record]
+        self._replies = {str(record["key"]): str(record["reply"]) for record in records}
+        self.calls = len(records)
+        """Questions that were answered, by all judges of the task."""
+        self.chars = sum(int(record.get("chars", len(str(record["reply"])))) for record in records)
+        """Characters of those questions and their replies. Older files have those of the replies only."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._appender = Appender(path)
 
@@ -44,10 +54,17 @@ class ReplyCache:
         """Return the reply stored under `key`, or None."""
         return self._replies.get(key)
 
-    def add(self, key: str, judge: str, problem_id: str, reply: str) -> None:
-        """Store one reply that could be read. A failed one is not stored, and so is asked again."""
+    def add(self, key: str, judge: str, problem_id: str, reply: str, chars: int) -> None:
+        """Store one reply that could be read. A failed one is not stored, and so is asked again.
+
+        Args:
+            chars: characters of the question and its reply.
+        """
         self._replies[key] = reply
-        self._appender.append({"key": key, "judge": judge, "problem_id": problem_id, "reply": reply})
+        self.calls, self.chars = self.calls + 1, self.chars + chars
+        self._appender.append(
+            {"key": key, "judge": judge, "problem_id": problem_id, "reply": reply, "chars": chars}
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -79,6 +96,10 @@ class JudgeSession:
 
     def __init__(self, suite: Suite, tasks: Sequence[LoadedTask], work: Path) -> None:
         self._tasks = judged_tasks(suite, tasks)
+        self._loaded = [task for task in tasks if task.name in self._tasks]
+        self._ceiling = suite.config.judge.ceiling
+        self._waiting: Counter[str] = Counter()
+        """Calls and characters of questions that are not answered yet, with their longest replies."""
         judges = [item.judge for item in self._tasks.values()]
         self._engines = JudgeEngines(suite, judges, work / "engine" / "judge")
         self._stored: dict[str, JudgeRecord] = {}
@@ -112,6 +133,31 @@ class JudgeSession:
     async def answers(self, limit_s: float) -> list[str]:
         """Ask the judges' servers whether they are there. See `JudgeEngines.answers`."""
         return await self._engines.answers(limit_s)
+
+    def estimate(self) -> list[str]:
+        """Return how much the judges are asked at most, a line each; `!` begins a warning.
+
+        Each answer counts with the characters that its judge reads of the first problem's question and of an
+        answer of `_TYPICAL_CHARS`, and each reply with the judge's max_tokens.
+        """
+        lines: list[str] = []
+        calls, tokens = 0, 0.0
+        for task in self._loaded:
+            item = self._tasks[task.name]
+            asked = _questions_of(item, task)
+            own = len(asked) * task.samples
+            chars = sum(len(message.content) for question in asked for message in question.messages)
+            mean = chars / CHARS_PER_TOKEN + sum(question.max_tokens for question in asked)
+            calls, tokens = calls + own, tokens + mean * task.samples
+            lines.append(
+                f"{task.name}: judge {item.judge.file.name}, at most {own:,} calls and about "
+                f"{mean * task.samples:,.0f} tokens for each model"
+            )
+        if (cost := self._ceiling.cost_of(tokens)) is not None:
+            lines.append(f"at most {cost:,.2f} for each model, at {self._ceiling.price:g} a million tokens")
+        if lines and (limit := self._ceiling.reached(calls, tokens)):
+            lines.append(f"!more than {limit} allows: a run may stop there, and says what is ungraded")
+        return lines
 
     def remember(self, judges: Mapping[str, JudgeRecord]) -> None:
         """Keep what a folder's manifest says of these judges, for runs that ask nothing again.
@@ -187,7 +233,7 @@ class JudgeSession:
 
         try:
             return await finding_of(ask, case)
-        except NO_VERDICT as error:
+        except (*NO_VERDICT, CeilingReachedError) as error:
             return Finding(0.0, "unscored", detail={"why": str(error), "judge": item.judge.digest})
 
     async def _reply(self, folder: RunFolder, item: JudgedTask, case: Case, question: Question) -> str:
@@ -197,11 +243,33 @@ class JudgeSession:
             known = cache.get(key)
             if known is not None:
                 return known
-            engine = await self._engines.started(judge)
-            reply = await engine.reply(question)
+            self._require_room(folder)
+            asked = sum(len(message.content) for message in question.messages)
+            reserved = {"calls": 1, "chars": asked + CHARS_PER_TOKEN * question.max_tokens}
+            self._waiting.update(reserved)
+            try:
+                engine = await self._engines.started(judge)
+                reply = await engine.reply(question)
+            finally:
+                self._waiting.subtract(reserved)
             judge.values(reply, case.reference)  # a reply without a verdict is not stored
-            cache.add(key, judge.digest, case.sample.problem_id, reply)
+            cache.add(key, judge.digest, case.sample.problem_id, reply, asked + len(reply))
             return reply
+
+    def _require_room(self, folder: RunFolder) -> None:
+        """Refuse a question beyond what the suite allows the judges of a run.
+
+        Raises:
+            CeilingReachedError: names the limit, and what to do.
+        """
+        if self._ceiling == JudgeCeiling():
+            return
+        caches = [self._cache(folder, task) for task in self._tasks]
+        calls = self._waiting["calls"] + sum(cache.calls for cache in caches)
+        chars = self._waiting["chars"] + sum(cache.chars for cache in caches)
+        limit = self._ceiling.reached(calls, chars / CHARS_PER_TOKEN)
+        if limit is not None:
+            raise CeilingReachedError(f"{limit} is reached; raise it and run again to grade the rest")
 
     def _cache(self, folder: RunFolder, task: str) -> ReplyCache:
         path = folder.file(task, "judgments")
@@ -226,6 +294,24 @@ def forget_unscored(folder: RunFolder, task: str) -> int:
         kept = (verdict for verdict in folder.verdicts(task) if verdict.status != "unscored")
         folder.replace_verdicts(task, kept)
     return unscored
+
+
+_TYPICAL_CHARS = 4_000
+
+
+def _questions_of(item: JudgedTask, task: LoadedTask) -> tuple[Question, ...]:
+    """Return what the judge is asked about the first problem and an answer of ordinary length."""
+    if not task.problems:
+        return ()
+    problem = task.problems[0]
+    ask = task.ask(problem, 0, ())
+    text = "a" * _TYPICAL_CHARS
+    answers = tuple(Answer(text, "absent", "", False) for _ in range(problem.turns))
+    question = "" if ask is None else "\n".join(message.content for message in ask.messages)
+    reference: Any = text if item.baseline is not None else task.reference(problem, 0)
+    sample = SampleId(task.name, problem.problem_id, 0)
+    asked = (question,) * problem.turns if problem.turns > 1 else ()
+    return item.judge.questions(Case(sample, answers, reference, question, asked))
 
 
 def _tried(question: Question, number: int) -> Question:

@@ -123,7 +123,7 @@ def rollout_lines(record: RolloutsRecord) -> list[str]:
 
 def judged_lines(judge: JudgedRecord) -> list[str]:
     """Return the `judge` entry of a task in results.json as lines."""
-    return [line for part in (_who, _canary, _pairs, _cascade, _attempts) for line in part(judge)]
+    return [line for part in (_who, _canary, _bias, _pairs, _cascade, _attempts) for line in part(judge)]
 
 
 def _who(judge: JudgedRecord) -> Iterator[str]:
@@ -149,6 +149,23 @@ def _canary(judge: JudgedRecord) -> Iterator[str]:
         since = f"{len(canary.drifted)} of {len(canary.labels)} moved since the pin"
     agreed = f", kappa {canary.kappa:.2f} on {canary.verdicts} labels" if canary.kappa is not None else ""
     yield f"canary: {since}{agreed}; {answers}"
+
+
+def _bias(judge: JudgedRecord) -> Iterator[str]:
+    """Yield what may have moved the judge besides the quality of answers, in one line."""
+    bias = judge.bias
+    if bias is None:
+        return
+    length = "not known" if bias.length is None else f"{bias.length:+.2f}"
+    own = "IS THE MODEL UNDER TEST" if bias.is_judged_model else "is another model than the one under test"
+    pairs = judge.pairwise
+    order = ""
+    if pairs is not None and pairs.flip_rate is not None:
+        order = f"; {points(pairs.flip_rate)}% of verdicts flip with the order"
+    yield (
+        f"bias: rank correlation of score and length {length} ({bias.samples} samples){order}; no verdict at "
+        f"the first question {bias.unreadable}; the judge {own}"
+    )
 
 
 def _pairs(judge: JudgedRecord) -> Iterator[str]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
-from genbench.analysis.results.record import TaskResults
+from genbench.analysis.results.record import ReportedRecord, TaskResults
 from genbench.reports.explanations import status_words
 from genbench.reports.figures import (
     agreement_words,
@@ -245,7 +245,7 @@ class MetricRow:
     task: str
     run: str
     metric: str
-    score: EstimateRecord | MeanRecord
+    score: EstimateRecord | MeanRecord | ReportedRecord
     method: str
 
 
@@ -268,15 +268,37 @@ def metric_rows(report: Report) -> list[MetricRow]:
         for name, _, run, task in found
         if task.macro
     ]
-    return metrics + means
+    reported = [
+        MetricRow(name, run.name, task.reported.name, task.reported, f"{task.reported.better} is better")
+        for name, _, run, task in found
+        if task.reported
+    ]
+    return metrics + means + reported
+
+
+def _metric_value(row: MetricRow) -> str:
+    if isinstance(row.score, ReportedRecord):
+        return "missing" if row.score.value is None else f"{row.score.value:.1f}"
+    return _value(row.score)
+
+
+def _metric_interval(row: MetricRow) -> str:
+    if isinstance(row.score, ReportedRecord):
+        return "-" if row.score.ci is None else f"[{row.score.ci[0]:.1f}, {row.score.ci[1]:.1f}]"
+    return interval(row.score.ci)
 
 
 METRICS = Table[MetricRow](
     Column("task", lambda row: row.task),
     Column("run", lambda row: row.run),
     Column("metric", lambda row: row.metric),
-    Column("value", lambda row: _value(row.score), right=PAGE, page=lambda row: _value_on_page(row.score)),
-    Column("95% CI", lambda row: interval(row.score.ci), right=PAGE),
+    Column(
+        "value",
+        _metric_value,
+        right=PAGE,
+        page=lambda row: _MISSING if row.score.value is None else _metric_value(row),
+    ),
+    Column("95% CI", _metric_interval, right=PAGE),
     Column("method", lambda row: row.method, style="wrap"),
 )
 STRATUM = "stratum"

@@ -53,6 +53,42 @@ class JudgeServer(Strict):
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
 
+CHARS_PER_TOKEN = 4
+"""Characters of a token of a question or a reply, by which tokens of judges are counted."""
+
+
+class JudgeCeiling(Strict):
+    """The most that the judges of one run may be asked. What is beyond stays without a verdict."""
+
+    calls: int | None = Field(None, ge=1, description="questions that are answered")
+    tokens: int | None = Field(
+        None, ge=1, description="tokens of questions and replies, counted as four characters each"
+    )
+    cost: float | None = Field(None, gt=0, description="cost of those tokens; needs `price`")
+    price: float | None = Field(None, gt=0, description="cost of a million tokens")
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if (self.cost is None) != (self.price is None):
+            raise ValueError("'cost' and 'price' belong together: give both or none of them")
+        return self
+
+    def cost_of(self, tokens: float) -> float | None:
+        """Return what tokens cost, None without a price."""
+        return None if self.price is None else tokens * self.price / 1e6
+
+    def reached(self, calls: int, tokens: float) -> str | None:
+        """Return which limit is reached, in words, or None."""
+        cost = self.cost_of(tokens)
+        if self.calls is not None and calls >= self.calls:
+            return f"judge.ceiling.calls: {self.calls:,}"
+        if self.tokens is not None and tokens >= self.tokens:
+            return f"judge.ceiling.tokens: {self.tokens:,}"
+        if self.cost is not None and cost is not None and cost >= self.cost:
+            return f"judge.ceiling.cost: {self.cost:g}"
+        return None
+
+
 class JudgeConfig(Strict):
     """The judge of tasks that no rule can verify. Each key overrides the same key of the judge file."""
 
@@ -61,6 +97,7 @@ class JudgeConfig(Strict):
     server: JudgeServer | None = None
     allow_unpinned: bool = False
     max_unscored_share: float = Field(0.02, ge=0, le=1)
+    ceiling: JudgeCeiling = Field(JudgeCeiling(), description="the most that the judges may be asked")
 
     @model_validator(mode="after")
     def _one_engine(self) -> Self:

@@ -19,7 +19,7 @@ def test_a_reply_is_there_for_the_next_run(tmp_path: Path) -> None:
     path = tmp_path / "task" / "judgments.jsonl"
     with ReplyCache(path) as cache:
         assert cache.get("key") is None
-        cache.add("key", "judge", "p1", "YES")
+        cache.add("key", "judge", "p1", "YES", 7)
         assert cache.get("key") == "YES"
     with ReplyCache(path) as again:
         assert again.get("key") == "YES"
@@ -28,18 +28,19 @@ def test_a_reply_is_there_for_the_next_run(tmp_path: Path) -> None:
         "judge": "judge",
         "problem_id": "p1",
         "reply": "YES",
+        "chars": 7,
     }
 
 
 def test_a_torn_line_is_forgotten_and_the_others_stay(tmp_path: Path) -> None:
     path = tmp_path / "judgments.jsonl"
     with ReplyCache(path) as cache:
-        cache.add("a", "judge", "p1", "YES")
-        cache.add("b", "judge", "p2", "NO")
+        cache.add("a", "judge", "p1", "YES", 7)
+        cache.add("b", "judge", "p2", "NO", 7)
     path.write_bytes(path.read_bytes()[:-20])
     with ReplyCache(path) as again:
         assert (again.get("a"), again.get("b")) == ("YES", None)
-        again.add("b", "judge", "p2", "NO")
+        again.add("b", "judge", "p2", "NO", 7)
     assert len(path.read_text().splitlines()) == 2
 
 

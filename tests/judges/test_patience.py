@@ -45,7 +45,7 @@ class Judged:
 
 def test_a_verdict_is_asked_for_once() -> None:
     judged = Judged(lambda text, number: 1.0)
-    assert judged.finding(case("four")) == Finding(1.0)
+    assert judged.finding(case("four")) == Finding(1.0, detail={"asked_again": 1})
     assert judged.asked == [("four", 0)]
 
 

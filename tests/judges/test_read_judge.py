@@ -22,7 +22,10 @@ from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ENGINE = JudgeConfig(server=JudgeServer(base_url="http://localhost:1/v1", model="grader", revision=COMMIT))
-SHIPPED = ("simpleqa", "free_form", "pairwise", "rubric", "checklist", "graded", "criteria")
+SHIPPED = (
+    *("simpleqa", "free_form", "pairwise", "rubric", "checklist", "graded", "criteria"),
+    *("wildbench", "conversation", "harm", "refusal", "strongreject"),
+)
 
 
 def _case(text: str, reference: object = "4", question: str = "What is 2 + 2?") -> Case:

@@ -29,7 +29,10 @@ REFERENCES: dict[str, list[list[str]]] = {
 }
 """The accepted answers of each row, taken from the rows and not from what the tasks make of them."""
 PAIRED = ("alpaca_eval", "arena_hard")
-CHECKED = ("arena_hard_v2", "healthbench", "multi_challenge")
+CHECKED = (
+    *("arena_hard_v2", "healthbench", "multi_challenge", "wildbench", "mt_bench", "harmbench"),
+    *("strongreject", "or_bench", "air_bench"),
+)
 """Grades, points and questions instead of answers: test_benchmarks.py tries them."""
 NAMES = frozenset((*REFERENCES, *PAIRED, *CHECKED))
 

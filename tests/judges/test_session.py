@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scipy.stats
 
 from genbench import pipeline
 from genbench.errors import ConfigError, EngineError
@@ -78,6 +79,54 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
     again = judged.run()
     assert again.failures == [] and len(server.requests) == asked + 2
     assert again.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20}
+
+
+def test_a_ceiling_stops_in_order_and_says_what_is_ungraded(judged: Case, server: Server) -> None:
+    judged.write(n=10, k=1)
+    server.grade = lambda prompt: "EQUAL"
+    report = judged.run("judge.ceiling.calls=4")
+    task = report.results["m"].to_json()["tasks"]["free"]
+    assert len(server.requests) == 4
+    assert task["status_counts"] == {"correct": 4, "unscored": 6}
+    assert task["judge"]["ceiling"] == "judge.ceiling.calls: 4"
+    [failure] = report.failures
+    assert failure.endswith("judge.ceiling.calls: 4 was reached: raise it and run again to judge only these")
+    again = judged.run("judge.ceiling.calls=10")
+    assert again.failures == [] and len(server.requests) == 10
+    assert len({str(body["messages"]) for body in server.requests}) == 10
+
+
+def test_a_ceiling_of_cost_counts_four_characters_a_token(judged: Case, server: Server) -> None:
+    judged.write(n=10, k=1)
+    server.grade = lambda prompt: "EQUAL"
+    judged.run("judge.ceiling.cost=0.001", "judge.ceiling.price=1")  # a thousand tokens
+    chars = [len(body["messages"][0]["content"]) + len("EQUAL") for body in server.requests]
+    assert sum(chars) <= 4_000 + max(chars) and 3 <= len(chars) < 10
+
+
+def test_a_check_says_what_the_judge_will_be_asked(judged: Case) -> None:
+    judged.write(n=10, k=2)
+    suite = str(judged.path / "suite.yaml")
+    options = pipeline.RunOptions(suite=suite, overrides=("judge.ceiling.calls=19",))
+    found = [item for item in check_suite(options) if item.what == "judge calls"]
+    assert any("judge free_form, at most 20 calls and about" in item.detail for item in found)
+    [warning] = [item for item in found if item.detail.startswith("more than judge.ceiling.calls: 19 allows")]
+    assert warning.state == "warning"
+
+
+def test_a_judge_that_prefers_long_answers_is_seen(judged: Case, server: Server) -> None:
+    judged.write(n=10, k=1)
+    lines = (judged.path / "answers.jsonl").read_text().splitlines()
+    longer = [json.loads(line) for line in lines]
+    for place, line in enumerate(longer):
+        line["text"] += " word" * place
+    (judged.path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in longer))
+    server.grade = lambda prompt: "EQUAL" if prompt.count(" word") > 6 else "DIFFERENT"
+    server.faults = {2: "refusal"}
+    bias = judged.run().results["m"].to_json()["tasks"]["free"]["judge"]["bias"]
+    lengths = [len(str(line["text"]).strip()) for line in longer]
+    assert bias["length"] == pytest.approx(scipy.stats.spearmanr([0] * 5 + [1] * 5, lengths).statistic)
+    assert bias["samples"] == 10 and bias["unreadable"] == 1 and bias["is_judged_model"] is False
 
 
 def test_the_share_of_unscored_samples_is_the_suites_to_set(judged: Case, server: Server) -> None:

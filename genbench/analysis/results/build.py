@@ -151,9 +151,17 @@ def too_many_unscored(tasks: Mapping[str, TaskResults], share: float) -> list[st
         if unscored > share * task.samples:
             found.append(
                 f"{name}: {unscored} of {task.samples} samples are unscored (no verdict), more than "
-                f"the {share:.1%} that judge.max_unscored_share allows; run again to judge only these"
+                f"the {share:.1%} that judge.max_unscored_share allows; {_next_step(task)}"
             )
     return found
+
+
+def _next_step(task: TaskResults) -> str:
+    """Return what to do about samples without a verdict."""
+    limit = task.judge.ceiling if task.judge else None
+    if limit is None:
+        return "run again to judge only these"
+    return f"{limit} was reached: raise it and run again to judge only these"
 
 
 def drift_words(tasks: Mapping[str, TaskResults]) -> list[str]:
@@ -268,7 +276,9 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     if table.rollouts:
         extra["rollouts"] = rollouts_record(table.rollouts)
     if described.judge is not None:
-        extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
+        extra["judge"] = judged_record(
+            described.judge, lead, table, judged, seed=seed, model=manifest.model_identity
+        )
     results = TaskResults.from_object(
         lead,
         excluded=table.excluded,

@@ -16,6 +16,7 @@ from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.stats.pairwise import length_controlled
+from genbench.stats.scores import Floats
 from genbench.store.manifest import JudgeRecord
 from genbench.types import Verdict
 
@@ -95,6 +96,18 @@ class AttemptsRecord(JsonRecord):
     f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")
 
 
+class JudgeBias(JsonRecord):
+    """What may have moved a judge besides the quality of answers. The order is under `pairwise`."""
+
+    length: float | None = Field(
+        description="Spearman's rank correlation of score and length of the answer, in characters; null if "
+        "all scores or all lengths are equal"
+    )
+    samples: Count = Field(description="samples that the judge graded, which `length` is over")
+    unreadable: Count = Field(description="samples whose judge gave no verdict when it was first asked")
+    is_judged_model: bool = Field(description="whether the judge is the model under test")
+
+
 class JudgedRecord(JudgeRecord):
     """The LLM judge of a task, and figures of its verdicts beyond their mean."""
 
@@ -111,10 +124,20 @@ class JudgedRecord(JudgeRecord):
         description="figures of attempts; absent unless a label means that nothing was attempted",
     )
     pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
+    bias: JudgeBias | None = Field(default=None, description="what may have moved it; absent in older runs")
+    ceiling: str | None = Field(
+        default=None, description="the limit of `judge.ceiling` that left samples ungraded; absent if none"
+    )
 
 
 def judged_record(
-    judge: JudgeRecord, lead: EstimateRecord, table: VerdictTable, verdicts: Sequence[Verdict], seed: int
+    judge: JudgeRecord,
+    lead: EstimateRecord,
+    table: VerdictTable,
+    verdicts: Sequence[Verdict],
+    *,
+    seed: int,
+    model: str,
 ) -> JudgedRecord:
     """Return the record of a judge's verdicts in results.json. Rates are fractions of 1, lengths characters.
 
@@ -123,6 +146,7 @@ def judged_record(
         lead: the task's headline metric.
         verdicts: the verdicts that count, one per sample.
         seed: the seed of the resampling.
+        model: identity of the model under test.
     """
     unscored = sum(verdict.status == "unscored" for verdict in verdicts)
     scored = [verdict for verdict in verdicts if verdict.score is not None]
@@ -136,12 +160,45 @@ def judged_record(
         extra["attempts"] = _attempts(scored)
     if judge.in_pairs and scored:
         extra["pairwise"] = _pairwise(lead, scored)
+    reasons = {str(item.detail.get("why", "")) for item in verdicts if item.status == "unscored"}
+    if stopped := sorted(why for why in reasons if why.startswith("judge.ceiling")):
+        extra["ceiling"] = stopped[0].partition(" is reached")[0]
+    if graded := [verdict for verdict in scored if "answer_chars" in verdict.detail]:
+        extra["bias"] = JudgeBias(
+            length=_rank_correlation(graded),
+            samples=len(graded),
+            unreadable=sum(
+                verdict.status == "unscored"
+                or "asked_again" in verdict.detail
+                or "answer_cut_to_chars" in verdict.detail
+                for verdict in verdicts
+            ),
+            is_judged_model=judge.engine.get("identity") == model,
+        )
     return JudgedRecord.from_object(
         judge,
         unscored=unscored,
         unscored_share=unscored / len(verdicts) if verdicts else None,
         **extra,
     )
+
+
+def _rank_correlation(graded: Sequence[Verdict]) -> float | None:
+    """Return Spearman's correlation of score and length. Equal values share their mean rank.
+
+    Return None if all scores or all lengths are equal.
+    """
+    scores = _ranks([item.score or 0.0 for item in graded])
+    lengths = _ranks([item.detail["answer_chars"] for item in graded])
+    if np.ptp(scores) == 0 or np.ptp(lengths) == 0:
+        return None
+    return float(np.corrcoef(scores, lengths)[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> Floats:
+    _, place, counts = np.unique(np.array(values, dtype=float), return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def _accuracy(table: VerdictTable, name: str, seed: int) -> AccuracyRecord:

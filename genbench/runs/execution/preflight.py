@@ -225,6 +225,7 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: [check_engine(suite)])
     checks += _attempt("judges", lambda: asyncio.run(JudgeSession(suite, tasks, Path()).answers(_ANSWER_S)))
+    checks += _attempt("judge calls", lambda: JudgeSession(suite, tasks, Path()).estimate())
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks))

@@ -46,7 +46,7 @@ def table(verdicts: list[Verdict]) -> VerdictTable:
 
 def test_samples_that_the_judge_left_without_a_verdict_are_a_share() -> None:
     verdicts = [verdict(0, 1.0, "correct"), verdict(1, 0.0), verdict(2, None, "unscored"), verdict(3, 1.0)]
-    record = judged_record(JUDGE, LEAD, table(verdicts), verdicts, 1)
+    record = judged_record(JUDGE, LEAD, table(verdicts), verdicts, seed=1, model="m")
     assert (record.unscored, record.unscored_share) == (1, 0.25)
     assert record.pairwise is None and record.accuracy is None and record.attempts is None
 
@@ -57,7 +57,7 @@ def test_a_cascade_has_the_accuracy_of_its_rule_too() -> None:
         verdict(row, both, detail={"decided_by": who}, parts={"rule": rule, "cascade": both})
         for row, (rule, both, who) in enumerate(rows)
     ]
-    record = judged_record(JUDGE, LEAD, table(verdicts), verdicts, 1)
+    record = judged_record(JUDGE, LEAD, table(verdicts), verdicts, seed=1, model="m")
     assert known(record.accuracy).rule.value == 0.5 and known(record.accuracy).cascade.value == 0.75
     assert record.decided_by == {"rule": 2, "judge": 2}
 
@@ -66,7 +66,7 @@ def test_attempts_follow_simpleqas_definition() -> None:
     judge = JUDGE.model_copy(update={"statuses": {"A": "correct", "B": "wrong", "C": "no_answer"}})
     verdicts = [verdict(0, 1.0, "correct"), verdict(1, 1.0, "correct"), verdict(2, 0.0)]
     verdicts += [verdict(3, 0.0, "no_answer"), verdict(4, 0.0, "no_answer")]
-    found = known(judged_record(judge, LEAD, table(verdicts), verdicts, 1).attempts)
+    found = known(judged_record(judge, LEAD, table(verdicts), verdicts, seed=1, model="m").attempts)
     assert (found.correct, found.not_attempted) == (0.4, 0.4)
     assert found.incorrect == pytest.approx(0.2)
     assert found.correct_given_attempted == pytest.approx(2 / 3)
@@ -87,7 +87,7 @@ def test_pairs_have_wins_order_and_lengths_of_what_was_compared() -> None:
         pair(3, 1.0, (60, 60)),
         verdict(4, 0.0),
     ]
-    found = known(judged_record(judge, LEAD, table(verdicts), verdicts, 1).pairwise)
+    found = known(judged_record(judge, LEAD, table(verdicts), verdicts, seed=1, model="m").pairwise)
     assert (found.wins, found.ties, found.losses, found.unanswered, found.compared) == (2, 1, 2, 1, 4)
     assert (found.win_rate, found.ci, found.flipped, found.flip_rate) == (0.6, (0.2, 0.9), 1, 0.25)
     assert known(found.position_bias).first == 0.25 and known(found.position_bias).second == 0
