@@ -161,6 +161,41 @@ _KEEPING = {
 }
 """What the zygote needs beyond a program: orders with descriptors, memory files, and the end of a process."""
 _ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
+_TOOLS = {
+    # other programs
+    "execve": (59, 221),
+    "vfork": (58, None),
+    "setpgid": (109, 154),
+    # files of the working folder; the mounts and landlock say where
+    "creat": (85, None),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rmdir": (84, None),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "utimensat": (280, 88),
+    "truncate": (76, 45),
+    "fallocate": (285, 47),
+    "copy_file_range": (326, 285),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+    # what runtimes ask for at their start
+    "sysinfo": (99, 179),
+    "statfs": (137, 43),
+    "fstatfs": (138, 44),
+    "mincore": (27, 232),
+}
+"""What compilers, and runtimes of other languages than Python, need beyond a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +204,7 @@ class Machine:
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
     calls fail with "no such call", so that the C library takes the older call. `keeping` calls are allowed to
-    the zygote only. All other calls are refused.
+    the zygote only, and `tools` to programs of other languages only. All other calls are refused.
     """
 
     name: str
@@ -178,6 +213,7 @@ class Machine:
     checked: dict[str, int]
     absent: tuple[int, ...]
     keeping: dict[str, int]
+    tools: dict[str, int]
     foreign_from: int | None
     """First number of another calling convention (x32), which is refused completely."""
 
@@ -198,7 +234,8 @@ def machine(name: str | None = None) -> Machine | None:
     plain = {call: number for call, both in _PLAIN.items() if (number := both[column]) is not None}
     absent = tuple(both[column] for both in _ABSENT.values())
     keeping = {call: both[column] for call, both in _KEEPING.items()}
-    return Machine(name, audit, plain, checked, absent, keeping, foreign_from)
+    tools = {call: number for call, both in _TOOLS.items() if (number := both[column]) is not None}
+    return Machine(name, audit, plain, checked, absent, keeping, tools, foreign_from)
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
@@ -326,6 +363,16 @@ _KEEPING_RULES = (
 _STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)), _Rule("prlimit64", (_Test(1, (3,)),)))
 _LEFT_TO_THE_STEM = "memfd_create"
 
+_TOOLS_FREE = ("open", "openat", "futex", "kill", "tgkill")
+"""Calls whose arguments are free for programs of other languages. Files are what the mounts and landlock
+leave, and a futex in a shared file is how a process waits for the threads of its child."""
+_TOOLS_RULES = (
+    _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),)),
+    _Rule("prlimit64", (_Test(2, (0,), wide=True),)),
+    _Rule("sched_getaffinity"),
+)
+_SIGNALS = ("kill", "tgkill")
+
 
 _OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
 _IDS = struct.Struct("<" + "HBBI" * 2 * len(_OWN_IDS))
@@ -392,6 +439,30 @@ def build(machine: Machine) -> Filters:
         _limiting(machine, [keeping[call] for call in keeping if call != _LEFT_TO_THE_STEM], _STEM_RULES),
         _limiting(machine, keeping.values(), last),
     )
+
+
+def build_tools(machine: Machine, *, shares_processes: bool) -> list[Filter]:
+    """Return the filters for a program of another language, and for its compiler.
+
+    It may start programs and write files, as far as mounts, landlock and limits let it.
+
+    Args:
+        shares_processes: whether it sees processes of others. It may then signal its first process only.
+    """
+    fixed = [rule for rule in _RULES if not rule.is_own and rule.call not in ("clone", *_TOOLS_FREE)]
+    own = {rule.call for rule in _RULES if rule.is_own} - {"kill", "tgkill", "sched_getaffinity", "prlimit64"}
+    first = [*_TOOLS_RULES, *fixed, *(_Rule(call) for call in [*_TOOLS_FREE, *own])]
+    allowed = [*machine.plain.values(), *machine.tools.values()]
+    last = [rule for rule in _RULES if rule.call in own or (shares_processes and rule.call in _SIGNALS)]
+    return [
+        _filter(
+            [*_preamble(machine), *_listed(allowed, _ALLOW)],
+            [*_listed(machine.absent, _refused(errno.ENOSYS)), *_ruled(machine, first)],
+            [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), (_RETURN, 0, 0, _refused(errno.ENOSYS))],
+            [(_RETURN, 0, 0, _refused(errno.EPERM))],
+        ),
+        _limiting(machine, (), last),
+    ]
 
 
 def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) -> Filter:
