@@ -14,11 +14,16 @@ import resource
 import signal
 import stat
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
-from .seccomp import Filter, Filters, build_tools, machine
+from .bpf import Filter
+
+# The import of typing, of dataclasses and of the tables takes 20 ms of each step of a program.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .seccomp import Filters
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -86,12 +91,13 @@ def _prctl_arguments(option: int, value: int, more: Any = 0) -> tuple[Any, ...]:
     return ctypes.c_int(option), ctypes.c_ulong(value), more, ctypes.c_ulong(0), ctypes.c_ulong(0)
 
 
-@dataclass(frozen=True, slots=True)
 class Barriers:
     """The filters that are installed one after the other, see seccomp.Filters."""
 
-    stem: Loaded
-    program: Loaded
+    __slots__ = ("program", "stem")
+
+    def __init__(self, stem: Loaded, program: Loaded) -> None:
+        self.stem, self.program = stem, program
 
     @classmethod
     def behind(cls, filters: Filters) -> Barriers:
@@ -242,7 +248,7 @@ def tools(order: dict[str, Any], parent: int) -> None:
     """Make a compiler, or a program of another language, harmless, and end it with the parent.
 
     Args:
-        order: tier, uid, the paths readable, executable and
+        order: tier, uid, filters (code, whether it has ids), the paths readable, executable and
             writable, and the limits memory_mib, file_mib, cpu_s, processes, open_files.
 
     Raises:
@@ -271,12 +277,9 @@ def tools(order: dict[str, Any], parent: int) -> None:
     if order["tier"] == "b":
         keep_only(order["readable"], executable=order["executable"], writable=order["writable"])
     if order["tier"] != "unsafe":
-        found = machine()
-        if found is None:
-            raise OSError("seccomp: no tables for this processor")
         # The first filter refuses further ones, so it is the last to be installed.
-        for filter_ in reversed(build_tools(found, shares_processes=order["tier"] == "b")):
-            Loaded(filter_).install()
+        for code, has_ids in reversed(order["filters"]):
+            Loaded(Filter(code, has_ids)).install()
 
 
 def address_space() -> int:

@@ -10,7 +10,9 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from .bpf import Filter
 
 _PLAIN = {
     # reading, writing and looking; opening is allowed by its flags, see `build`
@@ -239,7 +241,7 @@ def machine(name: str | None = None) -> Machine | None:
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
-_LOAD_VALUE, _STORE, _LOAD_X, _JUMP_EQUAL_X = 0x00, 0x02, 0x61, 0x1D
+_LOAD_X, _JUMP_EQUAL_X = 0x61, 0x1D
 """The value of a placeholder is stored in the scratch memory of the filter, and compared from there."""
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NEWEST_KNOWN = 424
@@ -375,33 +377,6 @@ _SIGNALS = ("kill", "tgkill")
 
 
 _OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
-_IDS = struct.Struct("<" + "HBBI" * 2 * len(_OWN_IDS))
-"""The first words of a filter with own ids, which put them into its scratch memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A BPF program. With `has_ids` it begins with words that depend on the process."""
-
-    code: bytes
-    has_ids: bool = False
-
-    def fill(self, code: bytearray | memoryview, pid: int) -> None:
-        """Write a process's ids into a copy of the code. Ids of clocks are those of linux/posix-timers.h."""
-        if self.has_ids:
-            clock = ~pid << 3 & _FULL
-            _IDS.pack_into(
-                code, 0,
-                _LOAD_VALUE, 0, 0, pid, _STORE, 0, 0, 0,
-                _LOAD_VALUE, 0, 0, clock | 2, _STORE, 0, 0, 1,
-                _LOAD_VALUE, 0, 0, clock | 6, _STORE, 0, 0, 2,
-            )  # fmt: skip
-
-    def for_process(self, pid: int) -> bytes:
-        """Return the filter with the ids of a process."""
-        code = bytearray(self.code)
-        self.fill(code, pid)
-        return bytes(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,17 +445,15 @@ def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) 
     calls = {rule.call for rule in rules if rule.call in machine.checked}
     has_ids = any(rule.is_own for rule in rules)
     ids = [(_RETURN, 0, 0, 0)] * 2 * len(_OWN_IDS)
-    return replace(
-        _filter(
-            ids if has_ids else [],
-            [(_LOAD, 0, 0, 0)],
-            _listed(refused, _refused(errno.EPERM)),
-            _ruled(machine, rules),
-            _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
-            [(_RETURN, 0, 0, _ALLOW)],
-        ),
-        has_ids=has_ids,
+    made = _filter(
+        ids if has_ids else [],
+        [(_LOAD, 0, 0, 0)],
+        _listed(refused, _refused(errno.EPERM)),
+        _ruled(machine, rules),
+        _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
+        [(_RETURN, 0, 0, _ALLOW)],
     )
+    return Filter(made.code, has_ids)
 
 
 def _filter(*parts: Sequence[tuple[int, int, int, int]]) -> Filter:

@@ -7,24 +7,27 @@ standard input, output and error output, so only this process can write the repo
 
 from __future__ import annotations
 
-import glob
-import json
+import marshal
 import os
 import resource
 import sys
-from typing import Any, NoReturn
 
 from . import confine
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 REPORT = 200
-"""Descriptor of the report: a line of JSON, then the kept files, one after the other."""
+"""Descriptor of the report. Its first line is the status, the CPU seconds, the highest memory in MiB and the
+number of kept files. A line for each (size, mode, name) and their contents follow."""
 _NOT_STARTED = 127
 
 
 def main() -> None:
     """Follow one order."""
     with os.fdopen(0, "rb", closefd=False) as given:
-        order: dict[str, Any] = json.loads(given.readline())
+        order: dict[str, Any] = marshal.load(given)
         os.chdir(order["work"])
         for name, size, mode in order["files"]:
             _write(name, given.read(size), mode)
@@ -37,14 +40,10 @@ def main() -> None:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = os.waitstatus_to_exitcode(status)
     found = _kept(order["keep"], order["keep_mib"] << 20) if code == 0 else []
-    told = {
-        "status": code,
-        "cpu_s": used.ru_utime + used.ru_stime,
-        "peak_mib": used.ru_maxrss >> 10,
-        "files": [(name, len(content), mode) for name, content, mode in found],
-    }
+    lines = [f"{code} {used.ru_utime + used.ru_stime:.4f} {used.ru_maxrss >> 10} {len(found)}"]
+    lines += [f"{len(content)} {mode} {name}" for name, content, mode in found]
     with os.fdopen(REPORT, "wb") as report:
-        report.write(json.dumps(told).encode() + b"\n")
+        report.write("".join(f"{line}\n" for line in lines).encode())
         for _, content, _ in found:
             report.write(content)
 
@@ -70,10 +69,17 @@ def _start(order: dict[str, Any], parent: int) -> NoReturn:
 
 
 def _kept(patterns: list[str], most: int) -> list[tuple[str, bytes, int]]:
-    """Return the files of the working folder that a later step needs. Links are not followed."""
+    """Return the files of the working folder that a later step needs. Links are not followed.
+
+    Args:
+        patterns: names, or endings after a star. The module glob takes 10 ms to import.
+        most: the bytes of all of them.
+    """
     found: list[tuple[str, bytes, int]] = []
-    # pathlib takes 5 ms to import.
-    for name in sorted({name for pattern in patterns for name in glob.glob(pattern)}):  # noqa: PTH207
+    endings = tuple(pattern[1:] for pattern in patterns if pattern[0] == "*")
+    for name in sorted(os.listdir()):  # noqa: PTH208  pathlib takes as long
+        if name not in patterns and not (endings and name.endswith(endings)):
+            continue
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-import json
+import marshal
 import os
 import select
 import shutil
@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from genbench.sandbox import keeper
-from genbench.sandbox.cage import WORK, Cage, tool_cage
+from genbench.sandbox.cage import WORK, Cage, Tier, tool_cage
+from genbench.sandbox.inside import seccomp
 from genbench.sandbox.inside.step import REPORT
 from genbench.sandbox.languages.language import Language, Step, tool
 from genbench.sandbox.worker import SandboxError, private_uid, threads_of_user
@@ -101,6 +103,7 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
         "work": work,
         "tier": cage.tier,
         "uid": uid,
+        "filters": _filters(cage.tier),
         "readable": tools.readable,
         "executable": tools.executable,
         "writable": [*tools.writable, work],
@@ -114,7 +117,7 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
     }
     try:
         with _memory_files() as (given, output, errors, report):
-            os.write(given, json.dumps(order).encode() + b"\n")
+            _write_all(given, marshal.dumps(order))
             for content, _ in files.values():
                 _write_all(given, content)
             os.lseek(given, 0, os.SEEK_SET)
@@ -123,6 +126,17 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
             return _ended(how, output, errors, report, time.monotonic() - started)
     finally:
         place.remove()
+
+
+@lru_cache(maxsize=4)
+def _filters(tier: Tier) -> tuple[tuple[bytes, bool], ...]:
+    found = seccomp.machine()
+    if tier == "unsafe":
+        return ()
+    if found is None:
+        raise SandboxError("seccomp: no tables for this processor")
+    filters = seccomp.build_tools(found, shares_processes=tier == "b")
+    return tuple((filter_.code, filter_.has_ids) for filter_ in filters)
 
 
 def _environment(language: Language, work: str) -> dict[str, str]:
@@ -233,16 +247,20 @@ def _memory_of(root: int) -> int:
 
 def _ended(how: How, output: int, errors: int, report: int, wall_s: float) -> Ended:
     texts = _end_of(output), _end_of(errors)
-    told, _, content = os.pread(report, os.fstat(report).st_size, 0).partition(b"\n")
     if how != "ended":
         return Ended(how, -9, *texts, wall_s)
+    told, _, content = os.pread(report, os.fstat(report).st_size, 0).partition(b"\n")
     if not told:
         raise SandboxError(f"a step did not start: {texts[1].strip()[-500:] or 'no reason was given'}")
-    facts: dict[str, Any] = json.loads(told)
+    status, cpu_s, peak_mib, count = told.decode().split()
+    listed: list[list[str]] = []
+    for _ in range(int(count)):
+        line, _, content = content.partition(b"\n")
+        listed.append(line.decode().split(" ", 2))
     files: dict[str, tuple[bytes, int]] = {}
-    for name, size, mode in facts["files"]:
-        files[name], content = (content[:size], mode), content[size:]
-    return Ended(how, facts["status"], *texts, wall_s, facts["cpu_s"], facts["peak_mib"], files)
+    for size, mode, name in listed:
+        files[name], content = (content[: int(size)], int(mode)), content[int(size) :]
+    return Ended(how, int(status), *texts, wall_s, float(cpu_s), int(peak_mib), files)
 
 
 def _end_of(file: int) -> str:
