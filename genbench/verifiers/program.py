@@ -30,8 +30,8 @@ class ProgramVerifier(BaseVerifier):
         unsafe_local_exec: Run without a sandbox. It runs any code that a model wrote.
 
     A reference is ``{language, prompt, tests, stop}``: the beginning of the program, which the model
-    was shown, the tests behind it, and texts that end an answer without a code block. The detail has `forgeable`,
-    because tests run in the program's own process.
+    was shown, the tests behind it, and texts that end an answer without a code block. The detail has
+    `forgeable`, because tests run in the program's own process.
 
     Raises:
         ConfigError: There is no such language or tier.

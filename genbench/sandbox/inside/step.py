@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 import os
 import resource
+import signal
 import sys
 
 from . import confine
@@ -58,7 +59,11 @@ def _write(name: str, content: bytes, mode: int) -> None:
 def _start(order: dict[str, Any], parent: int) -> NoReturn:
     """Become the command."""
     try:
-        confine.prctl(confine.PR_SET_DUMPABLE, 0)
+        for number in (
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+        ):  # Python ignores them, and a command would inherit that
+            signal.signal(number, signal.SIG_DFL)
         os.closerange(3, 1 << 10)
         confine.tools(order, parent)
         os.execve(order["command"][0], order["command"], order["environment"])
