@@ -145,7 +145,7 @@ def test_rows_of_the_dataset_have_the_form_that_runs(name: str, shared: Path) ->
     try:
         for problem in problems:
             checker.check(task.ask(problem, 0, ()).reference)
-        first = next(problem for problem in problems if problem.problem_id.endswith("_add"))
+        first = next(problem for problem in problems if problem.problem_id.endswith("HumanEval_53_add"))
         reference = task.ask(first, 0, ()).reference
         right, wrong = (
             verify(checker, text, reference) for text in (GOLD[name], GOLD[name].replace("+", "-"))

@@ -67,7 +67,8 @@ def multipl_e(language: str | Sequence[str] = DEFAULT, form: str = "chat") -> Si
 
 
 def _read(place: int, row: Row) -> Problem:
-    name = str(row.get("config", row["language"])).removeprefix(_PREFIX)
+    # The rows of Go say `go_test.go`.
+    name = str(row["language"]).split("_", maxsplit=1)[0]
     kept: dict[str, Any] = {
         "language": name,
         "prompt": row["prompt"],
