@@ -30,7 +30,7 @@ def _cpu_s() -> float:
 def main() -> None:
     """Print a row for each language and tier."""
     for tier in ("a", "b"):
-        runner = Runner.open(tier)  # type: ignore[arg-type]
+        runner = Runner.open(tier)
         for name, (program, tests) in _PROGRAMS.items():
             started = _cpu_s()
             assert runner.run(name, program, tests).grade.verdict == "pass"
