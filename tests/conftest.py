@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from genbench.errors import UnavailableError
+from genbench.sandbox.languages.language import languages, toolchain
 from tests.browser import browser, chromium
 from tests.ready_runs import drawn_runs, make_run
 
@@ -52,16 +54,35 @@ def shared_dir() -> Path | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if shared_dir() is not None:
+    if shared_dir() is None:
+        _leave_out(
+            config, items, "gold", f"the golden data: set {GOLD_VARIABLE} to the folder that holds gold/"
+        )
+    if any(item.get_closest_marker("toolchain") for item in items) and (missing := _missing_toolchains()):
+        _leave_out(config, items, "toolchain", f"toolchains: apt install {missing}")
+
+
+def _missing_toolchains() -> str:
+    """Return the Debian packages of the toolchains that are not installed."""
+    absent = set()
+    for name, found in languages().items():
+        try:
+            toolchain(name)
+        except UnavailableError:
+            absent |= {found.package, *(package for _, package in found.needs)}
+    return " ".join(sorted(absent))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], mark: str, need: str) -> None:
+    """Leave out the tests of a mark and print a line that says why, or fail if CI is set."""
+    marked = [item for item in items if item.get_closest_marker(mark)]
+    if not marked:
         return
-    gold = [item for item in items if item.get_closest_marker("gold")]
-    if not gold:
-        return
-    line = f"{len(gold)} tests need the golden data: set {GOLD_VARIABLE} to the folder that holds gold/"
+    line = f"{len(marked)} tests need {need}"
     if os.environ.get("CI"):
         raise pytest.UsageError(line + " (CI is set, so this is a failure)")
-    config.hook.pytest_deselected(items=gold)
-    items[:] = [item for item in items if not item.get_closest_marker("gold")]
+    config.hook.pytest_deselected(items=marked)
+    items[:] = [item for item in items if not item.get_closest_marker(mark)]
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.write_line(f"deselected: {line}")

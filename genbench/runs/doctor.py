@@ -14,6 +14,7 @@ from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
 from genbench.gateway.gateway import check_namespaces
 from genbench.runs.execution.preflight import Check
+from genbench.sandbox.languages.language import languages, toolchain
 from genbench.sandbox.selftest import open_cage
 from genbench.store.continuation import machine, package_versions
 
@@ -33,6 +34,7 @@ def doctor() -> Iterator[Check]:
         "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
     yield _sandbox()
+    yield from _toolchains()
     yield _namespaces()
     token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
     yield Check(
@@ -64,6 +66,20 @@ def _engine(gpus: Sequence[str]) -> Iterator[Check]:
         yield Check("ok", "engine", f"{name} {version}")
     except UnavailableError as error:
         yield Check("error", "engine", str(error))
+
+
+def _toolchains() -> Iterator[Check]:
+    """Yield the toolchains for programs in other languages, and the packages of those that are absent."""
+    found, missing = [], []
+    for name in languages():
+        try:
+            found.append(f"{name}: {toolchain(name)}")
+        except UnavailableError as error:
+            missing.append(f"{name} (apt install {str(error).rpartition('apt install ')[2].rstrip(')')})")
+    if found:
+        yield Check("ok", "languages", ", ".join(found))
+    if missing:
+        yield Check("warning", "languages", f"not installed: {', '.join(missing)} (task multipl_e)")
 
 
 def _namespaces() -> Check:

@@ -29,6 +29,7 @@ _ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "1",
 }
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
+_DEVICES = ("/dev/null", "/dev/urandom")
 _CODE = Path(__file__).parent / "inside"
 _PYTHON, _SITE, _CAGE = "/python", "/site", "/cage"
 
@@ -48,6 +49,8 @@ class Cage:
     readable: tuple[str, ...]
     site: tuple[str, ...]
     packages: tuple[str, ...]
+    user: str = ""
+    """How bubblewrap gives up the user: `root` or `userns`."""
 
 
 def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy",)) -> list[Cage]:
@@ -130,6 +133,15 @@ def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
     container) it appears as nobody. /proc is not mounted, because containers with a masked one refuse it, and
     because programs could read facts about the host there.
     """
+    options = [*_namespaces(user), *_libraries(), *_interpreter(), *_code_and_packages(places), *_devices()]
+    options += ["--remount-ro", "/", "--chdir", "/"]
+    start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _START.format(code=_CAGE))
+    packages = tuple(places)
+    return Cage("a", f"bubblewrap ({user})", (bwrap, *options, *start), {}, (), (_SITE,), packages, user)
+
+
+def _namespaces(user: str) -> list[str]:
+    """Return the options for namespaces, capabilities and the environment of the interpreter."""
     options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--hostname", "cage", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
     if user == "root":
@@ -139,14 +151,79 @@ def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
     environment = _ENVIRONMENT | {"LD_LIBRARY_PATH": f"{_PYTHON}/{sys.platlibdir}:{_PYTHON}/lib"}
     for name, value in environment.items():
         options += ["--setenv", name, value]
-    options += [*_libraries(), *_interpreter(), *_code_and_packages(places)]
-    options += ["--perms", "0755", "--dir", "/dev"]
-    for device in ("/dev/null", "/dev/urandom"):
-        options += ["--dev-bind", device, device]
-    options += ["--remount-ro", "/", "--chdir", "/"]
-    start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _START.format(code=_CAGE))
-    packages = tuple(places)
-    return Cage("a", f"bubblewrap ({user})", (bwrap, *options, *start), {}, (), (_SITE,), packages)
+    return options
+
+
+def _devices() -> list[str]:
+    options = ["--perms", "0755", "--dir", "/dev"]
+    return options + [word for device in _DEVICES for word in ("--dev-bind", device, device)]
+
+
+WORK = "/work"
+"""The working folder of a step in tier A."""
+_PROGRAMS = ("/usr/bin", "/bin", "/usr/libexec", "/usr/include", *_LIBRARIES[:-1])
+"""What compilers and runtimes of a distribution are made of. Each language adds its own folders."""
+_STEP = "import sys; sys.path.insert(0, {code!r}); from inside.step import main; del sys.path[0]; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCage:
+    """One way to start a step of a program in another language, see inside/step.py.
+
+    The paths are for landlock: tier A has mounts instead.
+    """
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    readable: tuple[str, ...] = ()
+    executable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+
+
+def tool_cage(
+    cage: Cage, view: Sequence[str], work_mib: int, links: Sequence[tuple[str, str]] = ()
+) -> ToolCage:
+    """Return the way to start a step in the tier of a cage that passed its self-test.
+
+    Args:
+        view: further folders of the host that the step may read and start programs from.
+        work_mib: the size of the working folder. Tier B has none, so its caller has to look.
+        links: links of tier A, path and target.
+    """
+    if cage.tier != "a":
+        return _bare_tools(cage, view)
+    options = [*_namespaces(cage.user), *_libraries(), *_interpreter()]
+    options += ["--perms", "0755", "--dir", "/usr/share", "--perms", "0755", "--dir", "/etc"]
+    for path in ("/usr/bin", "/usr/libexec", "/usr/include", *view):
+        options += ["--ro-bind-try", path, path]
+    if Path("/bin").is_symlink():
+        options += ["--symlink", str(Path("/bin").readlink()), "/bin"]
+    else:
+        options += ["--ro-bind", "/bin", "/bin"]
+    options += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", *_devices()]
+    options += ["--perms", "0755", "--dir", _CAGE, "--ro-bind", str(_CODE), f"{_CAGE}/inside"]
+    for path, target in links:
+        folders = list(Path(path).parents)[-2::-1]
+        options += [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
+        options += ["--symlink", target, path]
+    options += ["--symlink", WORK, "/tmp", "--perms", "0777", "--size", str(work_mib << 20), "--tmpfs", WORK]
+    options += ["--remount-ro", "/", "--chdir", WORK]
+    start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _STEP.format(code=_CAGE))
+    return ToolCage((cage.command[0], *options, *start), {})
+
+
+def _bare_tools(cage: Cage, view: Sequence[str]) -> ToolCage:
+    hidden = _package_folders()
+    folders = [*map(Path, (*_PROGRAMS, *view)), Path("/etc/alternatives")]
+    found = [path for folder in folders for path in _without_packages(folder.resolve(), hidden)]
+    python = Path(os.path.realpath(sys.executable))
+    return ToolCage(
+        (str(python), *_FLAGS, "-c", _STEP.format(code=str(_CODE.parent))),
+        dict(_ENVIRONMENT),
+        ("/dev/urandom", "/etc/ld.so.cache"),
+        tuple(dict.fromkeys(path for path in found if Path(path).exists())),
+        ("/dev/null",),
+    )
 
 
 def _libraries() -> list[str]:

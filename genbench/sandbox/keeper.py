@@ -81,10 +81,11 @@ def _children() -> list[int]:
     """Return the processes whose parent is this one. They are not reaped, so their ids are still theirs."""
     with os.scandir("/proc") as entries:
         pids = [int(entry.name) for entry in entries if entry.name.isdigit()]
-    return [pid for pid in pids if _parent(pid) == os.getpid()]
+    return [pid for pid in pids if parent(pid) == os.getpid()]
 
 
-def _parent(pid: int) -> int | None:
+def parent(pid: int) -> int | None:
+    """Return the parent of a process, or None if it has ended."""
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:  # it has ended

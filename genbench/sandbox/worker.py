@@ -92,7 +92,7 @@ class Worker:
         self._board_fd, self._log = os.memfd_create("board"), os.memfd_create("log")
         Board.wipe(self._board_fd)
         self.board = Board(self._board_fd)
-        self._threads = _THREADS + _threads_of_user()
+        self._threads = _THREADS + threads_of_user()
         watched, self._lifeline = os.pipe()
         try:
             self._process, self._control = self._spawn(watched)
@@ -141,7 +141,7 @@ class Worker:
         """Set up the zygote and its twin with packages. Return the facts that the twin tells."""
         setup = {
             "tier": self.cage.tier,
-            "uid": _private_uid(),
+            "uid": private_uid(),
             "readable": self.cage.readable,
             "site": self.cage.site,
             "packages": self.cage.packages,
@@ -282,7 +282,7 @@ def _control_pair() -> tuple[socket.socket, socket.socket]:
     return ours, theirs
 
 
-def _private_uid() -> int:
+def private_uid() -> int:
     """Return a user id for a cage.
 
     The zygote cannot choose it, because its pid is always the same in its namespace. The kernel counts
@@ -295,7 +295,7 @@ def _never() -> bool:
     return False
 
 
-def _threads_of_user() -> int:
+def threads_of_user() -> int:
     """Return the threads that the kernel counts for this user id. A limit must be above this number."""
     count = 0
     for place in Path("/proc").glob("[0-9]*"):

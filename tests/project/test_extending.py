@@ -26,6 +26,7 @@ ADDITIONS = {
     "benchmark",
     "verifier",
     "metric",
+    "language",
     "export-format",
     "log-format",
     "statistic",

@@ -14,7 +14,6 @@ from genbench.data.hub import load_rows
 from genbench.data.packed_tests import unpack
 from genbench.protocols import Row
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.code import CodeVerifier
 from tests.tasks.test_code_benchmarks import HUMANEVAL, LCB, MBPP, PLUS, STARTED
 
 HALF = {
@@ -36,6 +35,20 @@ PRODUCTS = LCB | {
     "private_test_cases": '[{"input": "3 4\\n", "output": "12\\n", "testtype": "stdin"}]',
 }
 METHOD = "class Solution:\n    def f(self, x):\n        return x + 1\n"
+
+
+def cpp_row(number: int, name: str, more: int) -> Row:
+    """Return a row of MultiPL-E whose function adds a number."""
+    return {
+        "name": f"HumanEval_{number}_{name}",
+        "language": "cpp",
+        "prompt": f"#include<assert.h>\n// Add {more}.\nlong {name}(long a) {{\n",
+        "tests": f"}}\nint main() {{\n    auto candidate = {name};\n"
+        f"    assert(candidate(1) == {1 + more});\n}}\n",
+        "stop_tokens": ["\n}"],
+    }
+
+
 ROWS: dict[str, list[tuple[Row, str]]] = {
     "humaneval": [(HUMANEVAL, TWICE), (HALF, HALVE)],
     "humaneval_plus": [
@@ -55,13 +68,17 @@ ROWS: dict[str, list[tuple[Row, str]]] = {
         ),
     ],
     "livecodebench": [(LCB, SUM), (PRODUCTS, PRODUCT), (STARTED, METHOD)],
+    "multipl_e": [
+        (cpp_row(0, "one", 1), "long one(long a) {\n    return a + 1;\n}\n"),
+        (cpp_row(1, "two", 2), "long two(long a) {\n    return a + 2;\n}\n"),
+    ],
 }
 NAMES = frozenset(ROWS)
 
 
 def scores(task: Any, rows: Sequence[Row], programs: Sequence[str]) -> list[float]:
     """Return the score of each row's program. Rows keep their order."""
-    verifier = CodeVerifier(**task.info.verifier_options)
+    verifier = registry.load("verifier", task.info.verifier)(**task.info.verifier_options)
     found = []
     try:
         for problem, program in zip(task.problems(rows), programs, strict=True):
@@ -75,7 +92,10 @@ def scores(task: Any, rows: Sequence[Row], programs: Sequence[str]) -> list[floa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(ROWS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.toolchain if name == "multipl_e" else ()) for name in sorted(ROWS)],
+)
 def test_a_solution_is_right_for_its_own_row_alone(name: str) -> None:
     task = registry.load("task", name)()
     rows, programs = (list(column) for column in zip(*ROWS[name], strict=True))

@@ -14,11 +14,16 @@ import resource
 import signal
 import stat
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
-from .seccomp import Filter, Filters
+from .bpf import Filter
+
+# The import of typing, of dataclasses and of the tables takes 20 ms of each step of a program.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .seccomp import Filters
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -86,12 +91,13 @@ def _prctl_arguments(option: int, value: int, more: Any = 0) -> tuple[Any, ...]:
     return ctypes.c_int(option), ctypes.c_ulong(value), more, ctypes.c_ulong(0), ctypes.c_ulong(0)
 
 
-@dataclass(frozen=True, slots=True)
 class Barriers:
     """The filters that are installed one after the other, see seccomp.Filters."""
 
-    stem: Loaded
-    program: Loaded
+    __slots__ = ("program", "stem")
+
+    def __init__(self, stem: Loaded, program: Loaded) -> None:
+        self.stem, self.program = stem, program
 
     @classmethod
     def behind(cls, filters: Filters) -> Barriers:
@@ -120,7 +126,9 @@ def know_own_thread() -> None:
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE
+"""The rights that a rule on a file, not a folder, may name in every ABI."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many file system rights (bits from 0) each ABI knows. All of them are taken away."""
 _NEWEST_FILE_ABI = 5
@@ -143,8 +151,14 @@ def landlock_abi() -> int:
     return max(0, syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
 
 
-def keep_only(readable: Iterable[str]) -> None:
+def keep_only(
+    readable: Iterable[str], *, executable: Iterable[str] = (), writable: Iterable[str] = ()
+) -> None:
     """Allow this process only to read below `readable`. Threads and children inherit it.
+
+    Args:
+        executable: paths below which programs may be read and started too.
+        writable: paths below which everything is allowed.
 
     Raises:
         OSError: there is no landlock here.
@@ -160,17 +174,21 @@ def keep_only(readable: Iterable[str]) -> None:
     rules = check(made, "landlock_create_ruleset")
     try:
         for path in readable:
-            _allow(rules, path)
+            _allow(rules, path, _READ_FILE | _READ_DIR)
+        for path in executable:
+            _allow(rules, path, _EXECUTE | _READ_FILE | _READ_DIR)
+        for path in writable:
+            _allow(rules, path, ruleset.files)
         check(syscall(_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0)), "landlock_restrict_self")
     finally:
         os.close(rules)
 
 
-def _allow(rules: int, path: str) -> None:
+def _allow(rules: int, path: str, rights: int) -> None:
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         folder = stat.S_ISDIR(os.fstat(place).st_mode)
-        rule = _PathBeneath(_READ_FILE | (_READ_DIR if folder else 0), place)
+        rule = _PathBeneath(rights if folder else rights & _OF_FILES, place)
         added = syscall(
             _ADD_RULE,
             ctypes.c_int(rules),
@@ -224,6 +242,44 @@ def _become_nobody(private: int) -> None:
             os.setresuid(0, 0, 0)
             os.setresgid(0, 0, 0)
         return
+
+
+def tools(order: dict[str, Any], parent: int) -> None:
+    """Make a compiler, or a program of another language, harmless, and end it with the parent.
+
+    Args:
+        order: tier, uid, filters (code, whether it has ids), the paths readable, executable and
+            writable, and the limits memory_mib, file_mib, cpu_s, processes, open_files.
+
+    Raises:
+        OSError: the kernel refused something. Nothing must run then.
+    """
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    for which, value in (
+        (resource.RLIMIT_NOFILE, order["open_files"]),
+        # Runtimes reserve address space that they never touch, so the limit is on writable memory.
+        (resource.RLIMIT_DATA, order["memory_mib"] << 20),
+        (resource.RLIMIT_FSIZE, order["file_mib"] << 20),
+        (resource.RLIMIT_CPU, order["cpu_s"]),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        _limit(which, value)
+    if order["tier"] != "unsafe":
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setresgid(order["uid"], order["uid"], order["uid"])
+            os.setresuid(order["uid"], order["uid"], order["uid"])
+        drop_capabilities()
+        _limit(resource.RLIMIT_NPROC, order["processes"])
+    end_with(parent)
+    if order["tier"] == "b":
+        keep_only(order["readable"], executable=order["executable"], writable=order["writable"])
+    if order["tier"] != "unsafe":
+        # The first filter refuses further ones, so it is the last to be installed.
+        for code, has_ids in reversed(order["filters"]):
+            Loaded(Filter(code, has_ids)).install()
 
 
 def address_space() -> int:

@@ -10,7 +10,9 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from .bpf import Filter
 
 _PLAIN = {
     # reading, writing and looking; opening is allowed by its flags, see `build`
@@ -161,6 +163,41 @@ _KEEPING = {
 }
 """What the zygote needs beyond a program: orders with descriptors, memory files, and the end of a process."""
 _ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
+_TOOLS = {
+    # other programs
+    "execve": (59, 221),
+    "vfork": (58, None),
+    "setpgid": (109, 154),
+    # files of the working folder; the mounts and landlock say where
+    "creat": (85, None),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rmdir": (84, None),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "utimensat": (280, 88),
+    "truncate": (76, 45),
+    "fallocate": (285, 47),
+    "copy_file_range": (326, 285),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+    # what runtimes ask for at their start
+    "sysinfo": (99, 179),
+    "statfs": (137, 43),
+    "fstatfs": (138, 44),
+    "mincore": (27, 232),
+}
+"""What compilers, and runtimes of other languages than Python, need beyond a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +206,7 @@ class Machine:
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
     calls fail with "no such call", so that the C library takes the older call. `keeping` calls are allowed to
-    the zygote only. All other calls are refused.
+    the zygote only, and `tools` to programs of other languages only. All other calls are refused.
     """
 
     name: str
@@ -178,6 +215,7 @@ class Machine:
     checked: dict[str, int]
     absent: tuple[int, ...]
     keeping: dict[str, int]
+    tools: dict[str, int]
     foreign_from: int | None
     """First number of another calling convention (x32), which is refused completely."""
 
@@ -198,11 +236,12 @@ def machine(name: str | None = None) -> Machine | None:
     plain = {call: number for call, both in _PLAIN.items() if (number := both[column]) is not None}
     absent = tuple(both[column] for both in _ABSENT.values())
     keeping = {call: both[column] for call, both in _KEEPING.items()}
-    return Machine(name, audit, plain, checked, absent, keeping, foreign_from)
+    tools = {call: number for call, both in _TOOLS.items() if (number := both[column]) is not None}
+    return Machine(name, audit, plain, checked, absent, keeping, tools, foreign_from)
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
-_LOAD_VALUE, _STORE, _LOAD_X, _JUMP_EQUAL_X = 0x00, 0x02, 0x61, 0x1D
+_LOAD_X, _JUMP_EQUAL_X = 0x61, 0x1D
 """The value of a placeholder is stored in the scratch memory of the filter, and compared from there."""
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NEWEST_KNOWN = 424
@@ -326,35 +365,18 @@ _KEEPING_RULES = (
 _STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)), _Rule("prlimit64", (_Test(1, (3,)),)))
 _LEFT_TO_THE_STEM = "memfd_create"
 
+_TOOLS_FREE = ("open", "openat", "futex", "kill", "tgkill")
+"""Calls whose arguments are free for programs of other languages. Files are what the mounts and landlock
+leave, and a futex in a shared file is how a process waits for the threads of its child."""
+_TOOLS_RULES = (
+    _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),)),
+    _Rule("prlimit64", (_Test(2, (0,), wide=True),)),
+    _Rule("sched_getaffinity"),
+)
+_SIGNALS = ("kill", "tgkill")
+
 
 _OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
-_IDS = struct.Struct("<" + "HBBI" * 2 * len(_OWN_IDS))
-"""The first words of a filter with own ids, which put them into its scratch memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A BPF program. With `has_ids` it begins with words that depend on the process."""
-
-    code: bytes
-    has_ids: bool = False
-
-    def fill(self, code: bytearray | memoryview, pid: int) -> None:
-        """Write a process's ids into a copy of the code. Ids of clocks are those of linux/posix-timers.h."""
-        if self.has_ids:
-            clock = ~pid << 3 & _FULL
-            _IDS.pack_into(
-                code, 0,
-                _LOAD_VALUE, 0, 0, pid, _STORE, 0, 0, 0,
-                _LOAD_VALUE, 0, 0, clock | 2, _STORE, 0, 0, 1,
-                _LOAD_VALUE, 0, 0, clock | 6, _STORE, 0, 0, 2,
-            )  # fmt: skip
-
-    def for_process(self, pid: int) -> bytes:
-        """Return the filter with the ids of a process."""
-        code = bytearray(self.code)
-        self.fill(code, pid)
-        return bytes(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,22 +416,44 @@ def build(machine: Machine) -> Filters:
     )
 
 
+def build_tools(machine: Machine, *, shares_processes: bool) -> list[Filter]:
+    """Return the filters for a program of another language, and for its compiler.
+
+    It may start programs and write files, as far as mounts, landlock and limits let it.
+
+    Args:
+        shares_processes: whether it sees processes of others. It may then signal its first process only.
+    """
+    fixed = [rule for rule in _RULES if not rule.is_own and rule.call not in ("clone", *_TOOLS_FREE)]
+    own = {rule.call for rule in _RULES if rule.is_own} - {"kill", "tgkill", "sched_getaffinity", "prlimit64"}
+    first = [*_TOOLS_RULES, *fixed, *(_Rule(call) for call in [*_TOOLS_FREE, *own])]
+    allowed = [*machine.plain.values(), *machine.tools.values()]
+    last = [rule for rule in _RULES if rule.call in own or (shares_processes and rule.call in _SIGNALS)]
+    return [
+        _filter(
+            [*_preamble(machine), *_listed(allowed, _ALLOW)],
+            [*_listed(machine.absent, _refused(errno.ENOSYS)), *_ruled(machine, first)],
+            [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), (_RETURN, 0, 0, _refused(errno.ENOSYS))],
+            [(_RETURN, 0, 0, _refused(errno.EPERM))],
+        ),
+        _limiting(machine, (), last),
+    ]
+
+
 def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) -> Filter:
     """Return a filter that refuses calls, and others unless a rule allows them. It allows all the rest."""
     calls = {rule.call for rule in rules if rule.call in machine.checked}
     has_ids = any(rule.is_own for rule in rules)
     ids = [(_RETURN, 0, 0, 0)] * 2 * len(_OWN_IDS)
-    return replace(
-        _filter(
-            ids if has_ids else [],
-            [(_LOAD, 0, 0, 0)],
-            _listed(refused, _refused(errno.EPERM)),
-            _ruled(machine, rules),
-            _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
-            [(_RETURN, 0, 0, _ALLOW)],
-        ),
-        has_ids=has_ids,
+    made = _filter(
+        ids if has_ids else [],
+        [(_LOAD, 0, 0, 0)],
+        _listed(refused, _refused(errno.EPERM)),
+        _ruled(machine, rules),
+        _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
+        [(_RETURN, 0, 0, _ALLOW)],
     )
+    return Filter(made.code, has_ids)
 
 
 def _filter(*parts: Sequence[tuple[int, int, int, int]]) -> Filter:
