@@ -155,10 +155,29 @@ def review_add(
 
 
 @review_app.command(
-    "show", epilog=examples("genbench review show runs/n/reviews/arena", "genbench review show DIR --json")
+    "show",
+    epilog=examples(
+        "genbench review show runs/n/reviews/arena",
+        "genbench review show DIR --json",
+        "genbench review show DIR --export labels.csv",
+    ),
 )
-def review_show(folder: FolderArgument, as_json: JsonOption = False) -> None:
+def review_show(
+    folder: FolderArgument,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the labels: .csv, .jsonl, or .json for Label Studio."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show the corrected scores, how far judge and people agree, and the people among themselves."""
+    if export is not None:
+        from genbench.reports.review_export import export_labels
+        from genbench.store.json_files import replace
+
+        replace(export, export_labels(folder, export.suffix.removeprefix(".")))
+        print_lines([f"the labels in force are in {export}"])
+        return
     from genbench.reports.review import review_summary, review_text
 
     print_record(review_summary(folder), review_text, as_json)

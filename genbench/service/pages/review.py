@@ -21,6 +21,7 @@ from genbench.analysis.reviews import FOLDER, PLAN, ReviewFolder, review_order
 from genbench.errors import GenbenchError, InputError
 from genbench.ledger import tables
 from genbench.reports.review import add_vote, review_summary, review_text, withdraw_vote
+from genbench.reports.review_export import KINDS, export_labels
 from genbench.reports.review_items import ShownItem
 from genbench.service.context import Service, require, service
 from genbench.service.pages.forms import checked_form
@@ -211,6 +212,19 @@ async def post_undo(request: Request, plan: Name) -> Response:
     place, item = _found(service(request), plan), fields.get("item", "")[:40]
     await run_in_threadpool(withdraw_vote, place.path, item, who, fields.get("form", "")[:40])
     return RedirectResponse(f"/review/{place.plan.plan}/items/{quote(item, safe='')}", 303)
+
+
+@router.get("/review/{plan}/labels.{kind}")
+def labels_file(request: Request, plan: Name, kind: Name) -> Response:
+    """Return the labels in force as a file: csv, jsonl, or json for Label Studio."""
+    require(request, "read")
+    place = _found(service(request), plan)
+    if kind not in KINDS:
+        raise NotFoundError(
+            f"there is no file labels.{kind[:20]}; there are labels.{', labels.'.join(KINDS)}"
+        )
+    headers = {"Content-Disposition": f'attachment; filename="labels.{kind}"'}
+    return Response(export_labels(place.path, kind), media_type="text/plain; charset=utf-8", headers=headers)
 
 
 @router.get("/review/{plan}/summary")
