@@ -207,7 +207,7 @@ def _ranked_task(name: str, entrants: Sequence[_Entrant], wanted: str | None) ->
     models: list[RankedModel] = []
     if pairs:
         reference = _reference(name, pairs, wanted)
-        models, missing = _ranked_models(pairs, reference)
+        models, missing = ranked_models(pairs, reference)
     judge = _judge(entrants[0].task)
     return RankedTask(
         judge=RankingJudge(name=judge["name"], digest=judge["digest"], unpinned=judge["unpinned"]),
@@ -234,7 +234,7 @@ def _models(pairs: Sequence[Pair]) -> list[str]:
     return list(dict.fromkeys(side for pair in pairs for side in (pair.first, pair.second)))
 
 
-def _ranked_models(pairs: Sequence[Pair], reference: str) -> tuple[list[RankedModel], str | None]:
+def ranked_models(pairs: Sequence[Pair], reference: str) -> tuple[list[RankedModel], str | None]:
     """Return the models, strongest first, and why there are no strengths (None if there are)."""
     models = _models(pairs)
     try:

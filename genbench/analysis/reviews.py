@@ -62,6 +62,11 @@ class ReviewItem(JsonRecord):
     problem_id: str = Field(description="the problem")
     sample_index: Count = Field(description="index of the sample from 0")
     text: str = Field(description="digest of its completions; one that was drawn again loses its reviews")
+    against: Count | None = Field(
+        default=None, description="index of the run of answer B, if A is compared with it; absent otherwise"
+    )
+    against_text: str | None = Field(default=None, description="digest of B's completions; absent without B")
+    raters: Count = Field(default=1, description="people who label it; absent if it is one")
 
 
 class ReviewPlan(JsonRecord):
@@ -69,16 +74,23 @@ class ReviewPlan(JsonRecord):
 
     format: Literal[1] = Field(description="version of this record")
     plan: str = Field(description="digest of the plan, which each review names")
-    kind: Literal["rate", "references"] = Field(
+    kind: Literal["rate", "references", "prefer"] = Field(
         default="rate",
-        description="rate: answers chosen at random; references: keys that look wrong",
+        description="rate: answers chosen at random; references: keys that look wrong; prefer: two answers, "
+        "of which the better one is chosen",
     )
     task: str = Field(description="the task")
     seed: Count = Field(description="which problems are chosen, and their order")
     labels: dict[str, Share] = Field(description="the answers that may be given, with the score of each")
+    adjudicator: str | None = Field(
+        default=None, description="who settles labels that differ; absent if any third person does"
+    )
+    same: Count = Field(
+        default=0, description="problems left out because both answers are equal; absent if answers are rated"
+    )
     n: Count = Field(description="problems that are reviewed")
     of: Count = Field(description="problems of the task")
-    runs: tuple[ReviewedRun, ...] = Field(description="one run, or base and tuned")
+    runs: tuple[ReviewedRun, ...] = Field(description="one run, base and tuned, or those of an arena")
     items: tuple[ReviewItem, ...] = Field(description="in the order in which they are shown")
 
 
@@ -92,7 +104,12 @@ class Review(JsonRecord):
     comment: str = Field(default="", max_length=4000, description="why; absent without a comment")
     seconds: float | None = Field(default=None, ge=0, description="time that the item was on the screen")
     at: str = Field(description="local time with offset")
-    batch: str = Field(description="the import that added the line, which can be undone as a whole")
+    batch: str = Field(
+        description="the import or the form that added the line, which counts once and can be undone"
+    )
+    final: bool = Field(
+        default=False, description="whether it settles labels that differ; absent if it does not"
+    )
 
 
 class Recall(JsonRecord):
@@ -241,7 +258,7 @@ class ReviewFolder:
             if now is None or f"{now:016x}" != item.text:
                 void += len(said)
                 continue
-            scores = [self.plan.labels[str(review.label)] for review in said.values()]
+            scores = [self.plan.labels[label] for label in self.labels_of(item.item)]
             found[item.problem_id] = (item.sample_index, float(np.mean(scores)))
         return found, void
 
@@ -249,21 +266,74 @@ class ReviewFolder:
         """Return what most people say of each problem's reference. Equal votes for several are ambiguous."""
         problems = {item.item: item.problem_id for item in self.plan.items}
         found: dict[str, str] = {}
-        for item, said in self.in_force.items():
-            votes = Counter(str(review.label) for review in said.values()).most_common(2)
+        for item in self.in_force:
+            votes = Counter(self.labels_of(item)).most_common(2)
             if votes:
                 tied = len(votes) > 1 and votes[0][1] == votes[1][1]
                 found[problems[item]] = "ambiguous" if tied else votes[0][0]
         return found
 
+    def labels_of(self, item: str) -> list[str]:
+        """Return the labels that count of an item: the final one, or those of all its reviewers."""
+        said = list(self.in_force.get(item, {}).values())
+        final = [str(review.label) for review in said if review.final]
+        return final[-1:] or [str(review.label) for review in said]
+
+    def independent(self, item: str) -> dict[str, str]:
+        """Return what each person said of an item by themselves: reviewer -> label, without final ones."""
+        said = self.in_force.get(item, {})
+        return {who: str(review.label) for who, review in sorted(said.items()) if not review.final}
+
+    @cached_property
+    def disputed(self) -> tuple[str, ...]:
+        """The items whose reviewers differ and that nobody has settled, in the order of the plan."""
+        found = list[str]()
+        for item in self.plan.items:
+            is_settled = any(review.final for review in self.in_force.get(item.item, {}).values())
+            if not is_settled and len(set(self.independent(item.item).values())) > 1:
+                found.append(item.item)
+        return tuple(found)
+
+    def may_settle(self, item: str, reviewer: str) -> bool:
+        """Return whether a label of this person would settle an item."""
+        chosen = self.plan.adjudicator in (None, reviewer)
+        return chosen and item in self.disputed and reviewer not in self.independent(item)
+
+    def waiting(self, reviewer: str) -> list[str]:
+        """Return the items that wait for this person: first those with too few labels, then disputed ones.
+
+        The order is the person's own, so that people who work at the same time seldom see one item.
+        """
+        own = list[tuple[int, str, str]]()
+        for item in self.plan.items:
+            said, name = self.in_force.get(item.item, {}), item.item
+            if reviewer in said:
+                continue
+            order = review_order(reviewer, name)
+            if self.may_settle(name, reviewer):
+                own.append((1, order, name))
+            elif reviewer != self.plan.adjudicator and len(said) < item.raters:
+                own.append((0, order, name))
+        return [name for _, _, name in sorted(own)]
+
+    def last_item(self, reviewer: str) -> str | None:
+        """Return the item that this person labelled last, of those whose label is in force."""
+        mine = {id(said[reviewer]) for said in self.in_force.values() if reviewer in said}
+        return next((line.item for line in reversed(self.lines) if id(line) in mine), None)
+
     def people(self) -> Agreement:
         """Return the agreement of each two people on the items that both labelled."""
         first, second = list[str](), list[str]()
-        for said in self.in_force.values():
+        for said in map(self.independent, self.in_force):
             for left, right in combinations(sorted(said), 2):
-                first.append(str(said[left].label))
-                second.append(str(said[right].label))
+                first.append(said[left])
+                second.append(said[right])
         return _agreement(first, second)
+
+
+def review_order(reviewer: str, item: str) -> str:
+    """Return what a person's items are sorted by."""
+    return hashlib.sha256(f"{reviewer}\0{item}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def check_review(line: Review, plan: ReviewPlan, items: set[str] | frozenset[str], where: str) -> None:

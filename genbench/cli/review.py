@@ -32,23 +32,38 @@ def review() -> None:
     epilog=examples(
         "genbench review plan runs/n/tuned --task arena --n 100",
         "genbench review plan runs/n/base runs/n/tuned --task arena --n 100",
+        "genbench review plan runs/n/base runs/n/tuned --task arena --prefer --twice 1",
         "genbench review plan runs/n/tuned --task essays --labels good=1,fair=0.5,poor=0",
         "genbench review plan runs/*/m --task gpqa_diamond --references",
     ),
 )
 def review_plan(
-    runs: Annotated[list[Path], typer.Argument(help="One run folder, or base and tuned.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="One run folder, or base and tuned; with --prefer two or more.")
+    ],
     task: Annotated[list[str], typer.Option("--task", help="A task, which gets a plan. Repeatable.")],
     n: Annotated[int, typer.Option("--n", min=5, help="Problems, chosen at random.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Which problems, and their order.")] = 0,
     labels: Annotated[
         str | None,
-        typer.Option(metavar="NAME=SCORE,…", help="What may be said. Default: right=1,wrong=0."),
+        typer.Option(
+            metavar="NAME=SCORE,…", help="What may be said. Default: right=1,wrong=0, or five of A and B."
+        ),
     ] = None,
     references: Annotated[
         bool,
         typer.Option("--references", help="Rule on references that look wrong, in any number of runs."),
     ] = False,
+    prefer: Annotated[
+        bool, typer.Option("--prefer", help="Choose the better of two answers, of two runs or more.")
+    ] = False,
+    twice: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of items that two people label.")
+    ] = 0.2,
+    adjudicator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who settles labels that differ. Default: any third person."),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The folder. Default: reviews/TASK beside the runs."),
@@ -75,7 +90,17 @@ def review_plan(
         if references:
             print_record(plan_references(runs, name, output=place), _reference_text, as_json)
         else:
-            found = plan_review(runs, name, n=n, seed=seed, labels=_labels(labels), output=place)
+            found = plan_review(
+                runs,
+                name,
+                n=n,
+                seed=seed,
+                labels=_labels(labels),
+                output=place,
+                prefer=prefer,
+                twice=twice,
+                adjudicator=adjudicator,
+            )
             print_record(found, text, as_json)
 
 
@@ -130,10 +155,29 @@ def review_add(
 
 
 @review_app.command(
-    "show", epilog=examples("genbench review show runs/n/reviews/arena", "genbench review show DIR --json")
+    "show",
+    epilog=examples(
+        "genbench review show runs/n/reviews/arena",
+        "genbench review show DIR --json",
+        "genbench review show DIR --export labels.csv",
+    ),
 )
-def review_show(folder: FolderArgument, as_json: JsonOption = False) -> None:
+def review_show(
+    folder: FolderArgument,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the labels: .csv, .jsonl, or .json for Label Studio."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show the corrected scores, how far judge and people agree, and the people among themselves."""
+    if export is not None:
+        from genbench.reports.review_export import export_labels
+        from genbench.store.json_files import replace
+
+        replace(export, export_labels(folder, export.suffix.removeprefix(".")))
+        print_lines([f"the labels in force are in {export}"])
+        return
     from genbench.reports.review import review_summary, review_text
 
     print_record(review_summary(folder), review_text, as_json)

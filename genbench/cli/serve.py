@@ -57,7 +57,9 @@ def serve(
         list[str],
         typer.Option(metavar="ADDRESS", help="Proxy that names users in X-Forwarded-User. Repeatable."),
     ] = [],  # noqa: B006
-    proxy_scope: Annotated[str, typer.Option(help="What its users may do: read, submit, admin.")] = "read",
+    proxy_scope: Annotated[
+        str, typer.Option(help="What its users may do: read, submit, admin, reviewer.")
+    ] = "read",
     demo: Annotated[
         bool, typer.Option("--demo", help="Show simulated runs, kept in ./genbench-demo. Needs no GPU.")
     ] = False,
@@ -161,7 +163,10 @@ def token() -> None:
 def token_add(
     name: Annotated[str, typer.Argument(help="Who or what uses it. It is the author of what it does.")],
     scope: Annotated[
-        str, typer.Option(help="read; submit: jobs and changes too; admin: bases and schedules too.")
+        str,
+        typer.Option(
+            help="read; submit: jobs, changes, labels too; admin: bases too; reviewer: labels only."
+        ),
     ] = "read",
     days: Annotated[float | None, typer.Option(help="Days after which it expires.")] = 90,
     ledger: LedgerOption = None,

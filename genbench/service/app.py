@@ -23,12 +23,12 @@ from genbench.service.api import health, jobs, ledger, tracks, watches
 from genbench.service.api import runs as api_runs
 from genbench.service.context import Service
 from genbench.service.middleware import EntityTags, Guard
-from genbench.service.pages import evidence, forms, overview, runs
+from genbench.service.pages import evidence, forms, overview, review, runs
 from genbench.service.responses import Problem, page_templates
 
 _API = (health, jobs, ledger, api_runs, tracks, watches)
 """The parts of the API, each with its routes."""
-_PAGES = (overview, runs, evidence, forms)
+_PAGES = (overview, runs, evidence, forms, review)
 _MEDIA = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "refused, with the reason", "model": Problem, "content": _MEDIA},

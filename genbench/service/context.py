@@ -22,6 +22,7 @@ from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import task_series, track_history
 from genbench.queue.database import Queue
+from genbench.reports.review_items import ReviewTexts
 from genbench.service.tokens import Caller, Scope, Sessions
 from genbench.store.continuation import now
 from genbench.trend.compose import compose, read_track
@@ -127,6 +128,9 @@ class Service:
     """What users of those proxies may do."""
     sessions: Sessions = field(default_factory=Sessions)
     trends: TrendCache = field(default_factory=TrendCache)
+    texts: ReviewTexts = field(default_factory=ReviewTexts)
+    plans: dict[str, Path] = field(default_factory=dict)
+    """Folders of review plans that were found, by digest."""
     allow_suites: bool = False
     """Whether clients may submit suites of their own, within limits."""
     most_per_second: int = 100

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import binascii
 import hashlib
+import re
 import time
 from collections import OrderedDict, deque
 from urllib.parse import urlsplit
@@ -103,6 +104,11 @@ MOST_BODY = 256 << 10
 PUSH = "/api/v1/runs/push"
 LOGIN_FORM = f"{FORMS}login"
 _OPEN = frozenset({"/api/v1/health", "/login", "/style.css"})
+_OF_REVIEWERS = re.compile(
+    r"/api/v1/health|/login|/style\.css|/scripts/review\.js|/forms/(login|logout)"
+    r"|/review|/review/[^/]+(/next|/items/[^/]+)?|/forms/review/[^/]+/(vote|undo)"
+)
+"""All that a token of scope `reviewer` reaches. Everything else is refused before any route is looked for."""
 _BODY_S = 30.0
 """Seconds in which a body must have arrived."""
 _BODY_WORDS = {
@@ -155,7 +161,7 @@ class Guard:
                 receive = _replayed(read, receive)
         await (refused or self._app)(scope, receive, send)
 
-    async def _refuse(self, scope: Scope) -> ASGIApp | None:
+    async def _refuse(self, scope: Scope) -> ASGIApp | None:  # noqa: PLR0911 - a reason each
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._service.hosts:
@@ -174,6 +180,9 @@ class Guard:
         if caller is None and not _is_open(scope, headers):
             return _unknown(scope, headers)
         scope.setdefault("state", {})["caller"] = caller
+        if caller is not None and caller.scope == "reviewer" and not _OF_REVIEWERS.fullmatch(scope["path"]):
+            refused = f"'{caller.name}' has a token of scope reviewer, which opens /review only"
+            return problem(403, refused)
         return None
 
     async def _is_known(self, scope: Scope, headers: Headers) -> bool:

@@ -75,6 +75,7 @@ def page_scripts() -> dict[str, Script]:
     """Return the scripts of pages by name: our own, and that of the package plotly."""
     return {
         "plotly.js": Script.of((files("plotly") / "package_data" / "plotly.min.js").read_bytes()),
+        "review.js": Script.of((files("genbench.service") / "templates" / "review.js").read_bytes()),
         "service.js": Script.of((files("genbench.service") / "templates" / "service.js").read_bytes()),
     }
 

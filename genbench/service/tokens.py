@@ -1,4 +1,4 @@
-"""Tokens say who may read, submit jobs and close changes, or set bases. Only their digests are stored.
+"""Tokens say who may read, submit jobs and close changes, set bases, or review. Only digests are stored.
 
 A browser shows a token once and gets a session. Forms contain a token that only our own pages have.
 """
@@ -23,9 +23,12 @@ from genbench.store.clock import wall_seconds
 from genbench.store.continuation import now
 from genbench.suite.block import NAME_PATTERN
 
-Scope = Literal["read", "submit", "admin"]
+Scope = Literal["reviewer", "read", "submit", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""The scopes in order. Each one includes those before it."""
+"""The scopes. Each of the last three includes those before it, but for `reviewer`.
+
+A reviewer sees the items of reviews and nothing else. Who may submit may also review.
+"""
 PREFIX = "gb_"
 _DAY_S = 86_400.0
 
@@ -39,7 +42,11 @@ class Caller:
 
     def may(self, wanted: Scope) -> bool:
         """Return whether the caller has a scope, or one that includes it."""
-        return self.scope is not None and SCOPES.index(self.scope) >= SCOPES.index(wanted)
+        if self.scope is None:
+            return False
+        if "reviewer" in (self.scope, wanted):
+            return wanted == "reviewer" and self.scope != "read"
+        return SCOPES.index(self.scope) >= SCOPES.index(wanted)
 
 
 @dataclass(frozen=True, slots=True)

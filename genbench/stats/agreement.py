@@ -1,4 +1,4 @@
-"""Agreement of two raters beyond chance: Cohen's kappa and its interval."""
+"""Agreement of raters beyond chance: Cohen's kappa of two, Krippendorff's alpha of more."""
 
 from __future__ import annotations
 
@@ -91,6 +91,47 @@ def clustered_kappa(
     drawn = drawn[~np.isnan(drawn)]
     low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
     return Kappa(value, float(drawn.std(ddof=1)), (low, high), agreement, n)
+
+
+def krippendorffs_alpha(items: Sequence[Sequence[str]], *, seed: int, level: float = LEVEL) -> Kappa:
+    """Return alpha of nominal labels (Krippendorff 2004). Its percentile interval resamples whole items.
+
+    Items may have different numbers of labels. Those with fewer than two say nothing and are left out.
+
+    Args:
+        items: the labels of each item, by any raters.
+
+    Raises:
+        InputError: no item has two labels.
+    """
+    paired = [item for item in items if len(item) > 1]
+    if not paired:
+        raise InputError("alpha needs two labels of an item, found none")
+    labels = sorted({label for item in paired for label in item})
+    counts = np.array([[item.count(label) for label in labels] for item in paired], dtype=float)
+    sizes = counts.sum(axis=1)
+    # An item of m labels has m (m - 1) ordered pairs, each of which weighs 1 / (m - 1).
+    unequal = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
+    agreement = 1.0 - float(unequal.sum() / sizes.sum())
+    value = float(_alphas(counts.sum(axis=0)[None], np.array([unequal.sum()]))[0])
+    if np.isnan(value):
+        return Kappa(None, None, None, agreement, len(paired))
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(paired), np.full(len(paired), 1 / len(paired)), size=_RESAMPLES).astype(float)
+    values = _alphas(drawn @ counts, drawn @ unequal)
+    values = values[~np.isnan(values)]
+    low, high = (float(q) for q in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    return Kappa(value, float(values.std(ddof=1)), (low, high), agreement, len(paired))
+
+
+def _alphas(totals: Floats, unequal: Floats) -> Floats:
+    """Return alpha for totals of labels (samples, labels) and unequal pairs (samples,). NaN: one label."""
+    n = totals.sum(axis=1)
+    expected = n**2 - (totals**2).sum(axis=1)
+    found = np.full(len(totals), np.nan)
+    np.divide((n - 1) * unequal, expected, out=found, where=expected > 0)
+    alphas: Floats = np.subtract(1.0, found)
+    return alphas
 
 
 def _tables(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]], labels: list[str]) -> Floats:

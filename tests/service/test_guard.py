@@ -145,9 +145,9 @@ def test_requests_that_never_end_their_heads_silence_nobody(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_every_response_allows_two_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
+def test_every_response_allows_three_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
     allowed = set()
-    for name in ("plotly.js", "service.js"):
+    for name in ("plotly.js", "review.js", "service.js"):
         script = client.get(f"/scripts/{name}")
         assert script.headers["content-type"].startswith("text/javascript")
         digest = base64.b64encode(hashlib.sha256(script.content).digest()).decode()

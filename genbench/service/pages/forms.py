@@ -21,7 +21,7 @@ from genbench.ledger.changes import (
 )
 from genbench.queue.jobs import cancel_job, retry_job
 from genbench.service.api.jobs import JobRequest, Number, enqueue
-from genbench.service.context import require, service
+from genbench.service.context import caller, require, service
 from genbench.service.queries import Name
 from genbench.service.tokens import COOKIE, HOURS, Scope, caller_of
 
@@ -69,7 +69,7 @@ async def post_login(request: Request) -> Response:
     found = await run_in_threadpool(caller_of, own.queue, fields.get("token", "").strip())
     if found is None:
         raise HTTPException(403, "this token is unknown, revoked or expired")
-    answer = _back("/")
+    answer = _back("/review" if found.scope == "reviewer" else "/")
     cookie = own.sessions.open(found.name)
     answer.set_cookie(
         COOKIE, cookie, max_age=HOURS * 3600, secure=True, httponly=True, samesite="strict", path="/"
@@ -80,7 +80,7 @@ async def post_login(request: Request) -> Response:
 @router.post("/logout")
 async def post_logout(request: Request) -> Response:
     """End the session of this browser."""
-    await checked_form(request, "read")
+    await checked_form(request, "reviewer" if caller(request).scope == "reviewer" else "read")
     service(request).sessions.close(request.headers.get("cookie", ""))
     answer = _back("/login")
     answer.delete_cookie(COOKIE, path="/", secure=True, httponly=True, samesite="strict")
