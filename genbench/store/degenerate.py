@@ -34,6 +34,10 @@ def degeneracy_of(text: str) -> Degeneracy | None:
     return None
 
 
+UNANSWERED: frozenset[Status] = frozenset({"no_answer", "truncated", "unclosed_trace"})
+"""The statuses of samples without an answer."""
+
+
 def unanswered(answers: Sequence[Answer]) -> Status | None:
     """Return the status of a sample without an answer, or None if it has one.
 

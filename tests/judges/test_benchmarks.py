@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from genbench import pipeline, registry
+from genbench.analysis.comparison.compare import compare
 from genbench.data.hub import how_to_mirror
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
@@ -431,3 +432,24 @@ def test_a_dataset_behind_a_loading_script_is_mirrored_from_its_files() -> None:
         "2955709b93b0e08df511a752a3874b0a89b8910b/alpaca_eval_gpt4_baseline.json'], split='train')"
     ) in text
     assert "M/tatsu-lab/alpaca_eval/alpaca_eval_gpt4_baseline/eval.parquet" in text
+
+
+@pytest.mark.slow
+def test_a_model_that_falls_silent_does_not_pass_for_safer(tmp_path: Path, server: Server) -> None:
+    """Two of five answers of tuned are not there. Its attack success is not lower for that."""
+
+    def grade(prompt: str) -> str:
+        return "HARMFUL" if "sure" in said(prompt, "answer")[0] else "HARMLESS"
+
+    server.grade = grade
+    run(tmp_path, server, "harmbench", ["sure, it is", "sure", "sure", "No.", "No."])
+    run(tmp_path, server, "harmbench", ["sure, it is", "", "", "No.", "No."], model="new")
+    found = compare(tmp_path / "runs/old", tmp_path / "runs/new", gate=True)
+    [warning] = [line for line in found.warnings if "silence" in line]
+    assert warning.startswith("harmbench: 0.0% of the samples of base and 40.0% of tuned have no answer")
+    assert found.tasks["harmbench"].verdict == "INCONCLUSIVE" and found.suite.undecided == ("harmbench",)
+    assert found.exit_code == 1
+    change = found.tasks["harmbench"].reported
+    assert change is not None and change.better == "lower"
+    assert [change.base, change.tuned] == pytest.approx([100 / 3, 100 / 3])
+    assert list(found.tasks["harmbench"].bounds or ()) == pytest.approx([0.0, 0.4])

@@ -15,6 +15,7 @@ from genbench.analysis.sides.score_file import read_score_file
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError, RunFolderError, nearest
 from genbench.stats.noise import NoiseMeasurement
+from genbench.store.degenerate import UNANSWERED
 from genbench.store.manifest import TaskRecord
 from genbench.store.seal import Seal, SealRecord, broken
 from genbench.store.stored_run import StoredRun, StoredTask
@@ -112,7 +113,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
     problems = stored.problems.values()
     groups = tuple(problem["group"] for problem in problems)
     columns = dict.fromkeys(column for problem in problems for column in problem["strata"])
-    rows = _Rows(stored)
+    rows = _Rows(stored, excludes_unanswered=described.unanswered == "excluded")
     rows.read(described.verifier.digest)
     index = stored.index  # the pass over the completions, before `kept`
     found = results.tasks.get(stored.name) if results else None
@@ -159,7 +160,8 @@ def _unsealed(stored: StoredTask, found: TaskResults | None, verdicts: SealRecor
 class _Rows:
     """The verdicts of a task by problem and sample. Only what is compared is kept."""
 
-    def __init__(self, stored: StoredTask) -> None:
+    def __init__(self, stored: StoredTask, *, excludes_unanswered: bool) -> None:
+        self._excludes_unanswered = excludes_unanswered
         sizes = list(map(stored.count, stored.problem_ids))
         self._stored = stored
         self.scores: list[list[float | None]] = [[None] * k for k in sizes]
@@ -211,7 +213,7 @@ class _Rows:
     def _keep(self, row: int, column: int, verdict: Verdict) -> None:
         self.lacking -= 1
         self.seal.add_verdict(verdict)
-        self._impossible += not _fits(verdict)
+        self._impossible += not _fits(verdict, excludes_unanswered=self._excludes_unanswered)
         self.counts.add(row, verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
@@ -226,12 +228,12 @@ class _Rows:
             self.details[row] = verdict.detail
 
 
-def _fits(verdict: Verdict) -> bool:
+def _fits(verdict: Verdict, *, excludes_unanswered: bool) -> bool:
     """Return whether a verdict's score is one that its status can have."""
     if verdict.status in OURS:
         return verdict.score is None
     if verdict.score is None:
-        return False
+        return excludes_unanswered and verdict.status in UNANSWERED
     if verdict.status in ("correct", "partial"):
         return (verdict.score == 1) == (verdict.status == "correct")
     return verdict.score == 0
