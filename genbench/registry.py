@@ -53,6 +53,8 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "set": "genbench.verifiers.text.set_match:SetVerifier",
             "recited": "genbench.verifiers.text.continuation_overlap:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
+            "livebench": "genbench.verifiers.livebench.verifier:LiveBenchVerifier",
+            "livebench_instructions": "genbench.verifiers.livebench.verifier:LiveBenchInstructionVerifier",
             "function_calls": "genbench.verifiers.tools.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.foreign.filtered_match:FilteredMatchVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
