@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,29 @@ from genbench.suite.judge import JudgeModel
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.types import Case
+from genbench.types import Case, Problem
 from genbench.verifiers.pool.process import VerifierSpec
 
 JUDGE = "judge"
+
+
+class AnswersFile(Strict):
+    """Answers of an opponent as data: JSON Lines with one answer a line. A problem may have several."""
+
+    path: str = Field(description="the file, relative to the suite")
+    id: str = Field("problem_id", description="key of the problem's id")
+    answer: str = Field("answer", description="key of the answer, a text")
+
+
+Opponent = str | AnswersFile
+"""A folder of a stored run, or a file of answers."""
+
+
+class OpponentsByStratum(Strict):
+    """Other opponents for other problems."""
+
+    by: str = Field(description="the stratum that decides, as `category` of arena_hard_v2")
+    of: dict[str, Opponent] = Field(min_length=1, description="the opponent for each value of it")
 
 
 class JudgedBy(Strict):
@@ -41,8 +61,10 @@ class JudgedBy(Strict):
     rule: dict[str, Any] = Field(
         default_factory=dict, description="options of the rule that runs before the judge"
     )
-    baseline: str | None = Field(
-        None, description="pairs: folder of a stored run; default: the task's reference is the opponent"
+    baseline: Opponent | OpponentsByStratum | None = Field(
+        None,
+        description="pairs: folder of a stored run, a file of answers, or either for each stratum; default: "
+        "the task's reference is the opponent",
     )
 
 
@@ -62,8 +84,8 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
     try:
         options = JudgedBy.model_validate(own)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        first = error.errors()[-1]  # of a value of several kinds, what the last kind says
+        key = ".".join(str(part) for part in first["loc"] if not str(part)[:1].isupper())
         hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
         raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
     *rules, last = options.cascade or ("",)
@@ -138,18 +160,60 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
         answers = _answers(run.task(task.name), Reasoning.from_record(run.manifest.reasoning))
     except GenbenchError as error:
         raise ConfigError(f"baseline: {error}") from None
-    lacking = [problem.problem_id for problem in task.problems if problem.problem_id not in answers]
-    if lacking:
-        raise ConfigError(
-            f"baseline: {path}: has no answer to {len(lacking)} of {len(task.problems)} problems of "
-            f"'{task.name}' (the first: {lacking[0]}); finish that run, or give --limit"
-        )
+    _require_all(answers, task.problems, f"{path}", "finish that run")
     used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
     # Of all answers of the run, so that another --limit here is not another opponent.
     record = OpponentRecord(
         name=run.manifest.model.name, identity=run.manifest.model_identity, digest=digest(answers)[:16]
     )
     return Baseline(record, used)
+
+
+def read_answers(file: AnswersFile, path: Path) -> Baseline:
+    """Return the answers of a file.
+
+    Raises:
+        ConfigError: the file cannot be read, or a line lacks a key. Names file and line.
+    """
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    wanted = f"wanted JSON with the keys '{file.id}' and '{file.answer}'"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"baseline: cannot read {path}: {error}") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise ConfigError(f"baseline: {path}:{number}: no JSON: {error}; {wanted}") from None
+        problem, answer = (
+            (record.get(file.id), record.get(file.answer)) if isinstance(record, dict) else (None, None)
+        )
+        if problem is None or not isinstance(answer, str):
+            raise ConfigError(f"baseline: {path}:{number}: {wanted}, found {line:.80}")
+        found[str(problem)].append(answer.strip())
+    answers = {problem: tuple(texts) for problem, texts in found.items()}
+    own = digest(answers)
+    opponent = OpponentRecord(name=path.stem, identity=f"answers:{own}", digest=own[:16])
+    return Baseline(opponent, answers)
+
+
+def _require_all(
+    answers: Mapping[str, Sequence[str]], problems: Sequence[Problem], where: str, advice: str
+) -> None:
+    """Refuse an opponent without an answer to one of the problems.
+
+    Raises:
+        ConfigError: says how many lack one, and which is the first.
+    """
+    lacking = [problem for problem in problems if problem.problem_id not in answers]
+    if lacking:
+        raise ConfigError(
+            f"baseline: {where}: has no answer to {len(lacking)} of {len(problems)} problems of "
+            f"'{lacking[0].task}' (the first: {lacking[0].problem_id}); {advice}, or give --limit"
+        )
 
 
 def _check_same(path: Path, described: TaskRecord, task: LoadedTask) -> None:
@@ -265,4 +329,37 @@ def _judge(suite: Suite, task: str, options: JudgedBy) -> Judge:
 
 
 def _baseline(suite: Suite, task: LoadedTask, options: JudgedBy) -> Baseline | None:
-    return None if options.baseline is None else read_baseline(resolve(options.baseline, suite.folder), task)
+    given = options.baseline
+    if given is None:
+        return None
+    if not isinstance(given, OpponentsByStratum):
+        return _opponent(suite, task, given, task.problems)
+    parts: dict[str, list[Problem]] = defaultdict(list)
+    for problem in task.problems:
+        stratum = problem.strata.get(given.by)
+        if stratum not in given.of:
+            raise ConfigError(
+                f"{suite.where_task(task.name)}: task '{task.name}': verifier.baseline.of has no opponent "
+                f"for {given.by} {stratum!r} (problem {problem.problem_id}); it has: {', '.join(given.of)}"
+            )
+        parts[str(stratum)].append(problem)
+    found = {name: _opponent(suite, task, given.of[name], problems) for name, problems in parts.items()}
+    answers = {
+        problem.problem_id: found[name].answers[problem.problem_id]
+        for name, problems in parts.items()
+        for problem in problems
+    }
+    records = {name: found[name].record for name in given.of if name in found}
+    own = digest([[given.by, name, record.digest] for name, record in records.items()])
+    named = " + ".join(dict.fromkeys(record.name for record in records.values()))
+    return Baseline(OpponentRecord(name=named, identity=f"by {given.by}:{own}", digest=own[:16]), answers)
+
+
+def _opponent(suite: Suite, task: LoadedTask, given: Opponent, problems: Sequence[Problem]) -> Baseline:
+    """Return one opponent with an answer to each of the problems."""
+    if isinstance(given, str):
+        return read_baseline(resolve(given, suite.folder), task)
+    path = resolve(given.path, suite.folder)
+    found = read_answers(given, path)
+    _require_all(found.answers, problems, str(path), "add what lacks")
+    return found

@@ -252,6 +252,33 @@ def test_arena_hard_v2_grades_pairs_against_a_stored_run(tmp_path: Path, server:
     assert set(task["strata"]) == {"category", "subcategory"}
 
 
+def test_arena_hard_v2_takes_answers_as_data_for_each_category(tmp_path: Path, server: Server) -> None:
+    rows = [{**ROWS["arena_hard_v2"][0], "uid": "c0", "category": "creative_writing", "prompt": "A poem."}]
+    server.grade = lambda prompt: "[[B>>A]]" if "by hand" in said(prompt, "second")[0] else "[[A>>B]]"
+    (tmp_path / "hard.jsonl").write_text(
+        "".join(json.dumps({"uid": f"u{i}", "answer": f"mini {i}"}) + "\n" for i in range(3))
+    )
+    (tmp_path / "creative.jsonl").write_text('{"uid": "c0", "text": "by hand"}\n')
+    hard = "{path: hard.jsonl, id: uid}"
+    creative = "{path: creative.jsonl, id: uid, answer: text}"
+    both = f"{{by: category, of: {{hard_prompt: {hard}, creative_writing: {creative}}}}}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROWS, "arena_hard_v2", [*ROWS["arena_hard_v2"], *rows])
+        more = f", verifier: {{baseline: {both}}}"
+        task = run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=more)
+        assert task["judge"]["baseline"]["name"] == "hard + creative"
+        asked = [said(body["messages"][0]["content"], "second")[0] for body in server.canaries]
+        assert {"mini 0", "mini 1", "mini 2", "by hand"} <= set(asked)
+        with pytest.raises(ConfigError, match="has no opponent for category 'creative_writing'"):
+            one = f", verifier: {{baseline: {{by: category, of: {{hard_prompt: {hard}}}}}}}"
+            run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=one)
+        with pytest.raises(ConfigError, match=r"has no answer to 1 of 4 problems of 'arena_hard_v2' \(the"):
+            run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=f", verifier: {{baseline: {hard}}}")
+        (tmp_path / "hard.jsonl").write_text('{"uid": "u0"}\n')
+        with pytest.raises(ConfigError, match=r"hard\.jsonl:1: wanted JSON with the keys 'uid' and 'answer'"):
+            run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=f", verifier: {{baseline: {hard}}}")
+
+
 def test_healthbench_asks_each_criterion_and_counts_points(tmp_path: Path, server: Server) -> None:
     asked: list[str] = []
 
