@@ -172,7 +172,9 @@ def _pairs(judge: JudgedRecord) -> Iterator[str]:
     pairs = judge.pairwise
     if pairs is None or pairs.win_rate is None:
         return
-    against = f"run {judge.baseline.name}" if judge.baseline else "the reference column"
+    opponent = judge.baseline
+    is_file = opponent is not None and opponent.identity.startswith(("answers:", "by "))
+    against = f"{'answers' if is_file else 'run'} {opponent.name}" if opponent else "the reference column"
     unasked = f", {pairs.unanswered} of them because one side never answered" if pairs.unanswered else ""
     yield (
         f"win rate {points(pairs.win_rate)} {interval(pairs.ci)} against {against}: "
@@ -192,6 +194,13 @@ def _compared(pairs: PairwiseRecord) -> Iterator[str]:
         f"length: {chars.answer:,.0f} characters against {chars.baseline:,.0f}; win rate at equal "
         f"lengths {rate}"
     )
+    style = pairs.style_controlled
+    if style is not None and style.value is not None:
+        effects = ", ".join(f"{name} {value:+.2f}" for name, value in style.effects.items())
+        yield (
+            f"style: win rate at equal length, headers, bold and lists {points(style.value)} "
+            f"{interval(style.ci)} (log odds of a standard deviation: {effects})"
+        )
     yield (
         f"order: {pairs.flipped} of {pairs.compared} verdicts flipped with it (ties); the first place "
         f"alone won {points(bias.first)}%, the second {points(bias.second)}%"

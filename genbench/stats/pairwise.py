@@ -159,3 +159,61 @@ def length_controlled(
         slope=b,
         slope_ci=(b - float(half[1]), b + float(half[1])),
     )
+
+
+STYLE = ("length", "headers", "bold", "lists")
+"""What Arena-Hard's control for style takes out."""
+
+
+@dataclass(frozen=True, slots=True)
+class StyleControlled:
+    """A win rate at equal length and style. `effects` are in log odds for one standard deviation."""
+
+    value: float
+    ci: tuple[float, float]
+    effects: Mapping[str, float]
+
+
+def style_controlled(
+    scores: Sequence[float],
+    ours: Sequence[Sequence[int]],
+    theirs: Sequence[Sequence[int]],
+    problems: Sequence[str],
+    level: float = LEVEL,
+) -> StyleControlled:
+    """Return the win rate at equal length and style.
+
+    The model is logit P(win) = a + sum of b_j d_j / s_j with d_j = (ours - theirs) / (ours + theirs) for each
+    of `STYLE` and s_j its root mean square. The value is P at d = 0. A feature that is equal in all pairs is
+    left out. Source of the features and of their normalised difference: Arena-Hard-Auto 196f6b8
+    (utils/math_utils.py). There the reference is the mean of all models in the table, and here it is the
+    opponent.
+
+    Args:
+        ours: (n, 4) characters, headers, bold passages and items of lists of our answers.
+        theirs: (n, 4) the same of the opponent's.
+
+    Raises:
+        InputError: there are too few pairs, no feature differs, or one side always wins.
+    """
+    first, second = np.array(ours, float), np.array(theirs, float)
+    if len(scores) < len(STYLE) + 2:
+        raise InputError(f"{len(scores)} pairs are too few for a style-controlled win rate")
+    total = first + second
+    differences = np.divide(first - second, total, out=np.zeros_like(total), where=total > 0)
+    used = [place for place in range(len(STYLE)) if np.ptp(differences[:, place]) > 1e-9]
+    if not used:
+        raise InputError("no feature of style differs between pairs")
+    columns = differences[:, used]
+    columns = columns / np.sqrt(np.mean(columns**2, axis=0))
+    places = {name: place for place, name in enumerate(dict.fromkeys(problems))}
+    groups = np.array([float(places[name]) for name in problems])
+    design = np.column_stack([np.ones(len(columns)), columns])
+    fit = fit_logistic(design, np.array(scores, float), groups)
+    a, *slopes = (float(value) for value in fit.coefficients)
+    half = normal_quantile(level) * float(np.sqrt(fit.covariance[0, 0]))
+    return StyleControlled(
+        value=float(expit(a)),
+        ci=(float(expit(a - half)), float(expit(a + half))),
+        effects={STYLE[place]: slope for place, slope in zip(used, slopes, strict=True)},
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.stats.pairwise import Pair, bradley_terry, length_controlled
+from genbench.stats.pairwise import Pair, bradley_terry, length_controlled, style_controlled
 
 
 def pairs(first: str, second: str, wins: int, losses: int, ties: int = 0) -> list[Pair]:
@@ -53,6 +54,37 @@ def test_the_win_rate_at_equal_lengths_is_a_half_if_only_length_decides() -> Non
     assert found.value == pytest.approx(0.5)
     assert found.slope > 0
     assert found.ci[0] < 0.5 < found.ci[1]
+
+
+def test_the_win_rate_at_equal_style_is_that_of_the_simulated_judge() -> None:
+    """A judge with 0.4 log odds for us at equal style likes length and lists."""
+    rng = np.random.default_rng(5)
+    ours, theirs = rng.integers(1, 40, (4_000, 4)), rng.integers(1, 40, (4_000, 4))
+    difference = (ours - theirs) / (ours + theirs)
+    chance = 1 / (1 + np.exp(-(0.4 + 1.5 * difference[:, 0] + 0.8 * difference[:, 3])))
+    scores = (rng.random(4_000) < chance).astype(float)
+    names = [str(at) for at in range(4_000)]
+    found = style_controlled(scores.tolist(), ours.tolist(), theirs.tolist(), names)
+    wanted = 1 / (1 + math.exp(-0.4))
+    assert found.ci[0] < wanted < found.ci[1] and found.value == pytest.approx(wanted, abs=0.02)
+    spread = np.sqrt((difference**2).mean(axis=0))
+    slopes = {name: value / spread[at] for at, (name, value) in enumerate(found.effects.items())}
+    assert slopes["length"] == pytest.approx(1.5, abs=0.25) and slopes["lists"] == pytest.approx(
+        0.8, abs=0.25
+    )
+    assert abs(slopes["headers"]) < 0.25 and abs(slopes["bold"]) < 0.25
+    assert scores.mean() != pytest.approx(wanted, abs=0.005)
+
+
+def test_a_feature_that_never_differs_is_left_out() -> None:
+    ours, theirs = [[20, 0, 1, 2], [10, 0, 3, 1]] * 10, [[10, 0, 1, 1], [20, 0, 1, 2]] * 10
+    scores = [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.5, 0.5] * 2
+    ours = [[*row[:2], row[2] + at % 3, row[3]] for at, row in enumerate(ours)]
+    ours = [[row[0] + at, *row[1:3], row[3] + at % 5] for at, row in enumerate(ours)]
+    found = style_controlled(scores, ours, theirs, [str(at) for at in range(20)])
+    assert set(found.effects) == {"length", "bold", "lists"}
+    with pytest.raises(InputError, match="no feature of style differs"):
+        style_controlled(scores, [[1, 1, 1, 1]] * 20, [[2, 2, 2, 2]] * 20, ["p"] * 20)
 
 
 def test_one_side_that_always_wins_is_refused() -> None:

@@ -15,7 +15,7 @@ from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
-from genbench.stats.pairwise import length_controlled
+from genbench.stats.pairwise import length_controlled, style_controlled
 from genbench.stats.scores import Floats
 from genbench.store.manifest import JudgeRecord
 from genbench.types import Verdict
@@ -62,6 +62,19 @@ class LengthControlledRate(JsonRecord):
     missing: str | None = Field(description="why there is no value; null if it is given")
 
 
+class StyleControlledRate(JsonRecord):
+    """The win rate at equal length and style, from a logistic regression."""
+
+    value: Share | None = Field(
+        description="P(win) at equal length, headers, bold passages and lists; null if it cannot be given"
+    )
+    ci: Interval | None = Field(description="95% interval, clustered by problem")
+    effects: dict[str, float] = Field(
+        description="log odds for one standard deviation of each feature's normalised difference"
+    )
+    missing: str | None = Field(description="why there is no value; null if it is given")
+
+
 class PairwiseRecord(JsonRecord):
     """Outcomes of a model's answers compared with its opponent's."""
 
@@ -81,6 +94,9 @@ class PairwiseRecord(JsonRecord):
     mean_chars: MeanChars | None = Field(default=None, description="lengths of the compared answers")
     length_controlled: LengthControlledRate | None = Field(
         default=None, description="the win rate at equal lengths"
+    )
+    style_controlled: StyleControlledRate | None = Field(
+        default=None, description="the win rate at equal length and style; absent in older runs"
     )
 
 
@@ -258,7 +274,26 @@ def _compared(compared: Sequence[Verdict]) -> dict[str, Any]:
         "position_bias": PositionBias(first=places.count("first") / n, second=places.count("second") / n),
         "mean_chars": MeanChars(answer=sum(ours) / n, baseline=sum(theirs) / n),
         "length_controlled": _length_controlled(compared, ours, theirs),
+        **_style_controlled(compared),
     }
+
+
+def _style_controlled(compared: Sequence[Verdict]) -> dict[str, StyleControlledRate]:
+    """Return the win rate at equal length and style as a field, or nothing for verdicts of older runs."""
+    if not all("style" in verdict.detail for verdict in compared):
+        return {}
+    ours, theirs = (
+        [[verdict.detail["chars"][side], *verdict.detail["style"][side]] for verdict in compared]
+        for side in (0, 1)
+    )
+    scores = [verdict.score or 0.0 for verdict in compared]
+    try:
+        found = style_controlled(scores, ours, theirs, [verdict.sample.problem_id for verdict in compared])
+    except InputError as error:
+        rate = StyleControlledRate(value=None, ci=None, effects={}, missing=str(error))
+    else:
+        rate = StyleControlledRate.from_object(found, missing=None)
+    return {"style_controlled": rate}
 
 
 def _length_controlled(

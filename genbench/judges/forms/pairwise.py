@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -39,6 +40,25 @@ def battles(answer_first: str, answer_second: str) -> tuple[float, ...]:
         answer_second: the verdict of the game in which it was B.
     """
     return (*_BATTLES[answer_first], *(1.0 - won for won in _BATTLES[answer_second]))
+
+
+_HEADERS = re.compile(r"^ {0,3}#{1,6}\s", re.M)
+_BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+_ITEMS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s", re.M)
+_FENCED = re.compile(r"```[^`]*```")
+
+
+def sizes(case: Case) -> dict[str, list[Any]]:
+    """Return of both answers the characters, and their headers, bold passages and items of lists.
+
+    Marks in code blocks are not counted.
+    """
+    texts = [case.answer.text.strip(), str(case.reference).strip()]
+    style = []
+    for text in texts:
+        prose = _FENCED.sub("", text)
+        style.append([len(found.findall(prose)) for found in (_HEADERS, _BOLD, _ITEMS)])
+    return {"chars": [len(text) for text in texts], "style": style}
 
 
 def outcome(score: float) -> str:
@@ -106,7 +126,7 @@ class PairwiseForm(JudgeForm):
         detail = {
             "flipped": flipped,
             "place_favoured": {FIRST: "first", SECOND: "second"}.get(place),
-            "chars": [len(case.answer.text.strip()), len(str(case.reference).strip())],
+            **sizes(case),
         }
         return Finding(score, extracted=outcome(score), detail=detail)
 
@@ -119,7 +139,7 @@ class PairwiseForm(JudgeForm):
         detail = {
             "flipped": direct != swapped,
             "place_favoured": place,
-            "chars": [len(case.answer.text.strip()), len(str(case.reference).strip())],
+            **sizes(case),
             "battles": list(won),
         }
         return Finding(score, extracted=outcome(score), detail=detail)

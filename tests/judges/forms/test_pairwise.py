@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.judges.forms.pairwise import PairwiseForm, unopposed
+from genbench.judges.forms.pairwise import PairwiseForm, sizes, unopposed
 from genbench.judges.forms.protocol import CheckedOpinion
 from tests.judges.judgefiles import own_judge, sample, shipped_judge
 
@@ -48,6 +48,7 @@ def test_the_outcome_of_both_orders(replies: tuple[str, str], word: str, place: 
     assert found.extracted == word and found.detail["place_favoured"] == place
     assert found.detail["flipped"] is (word == "tie" and replies != ("TIE", "TIE"))
     assert found.detail["chars"] == [4, 5]
+    assert found.detail["style"] == [[0, 0, 0], [0, 0, 0]]
 
 
 def test_a_pair_without_an_opponent_is_won_unasked() -> None:
@@ -78,3 +79,9 @@ def test_labels_are_the_forms_own(tmp_path: object) -> None:
 
     with pytest.raises(ConfigError, match="form 'pairwise' has labels of its own; remove 'labels'"):
         own_judge(Path(str(tmp_path)), "form: pairwise\nlabels: {A: 1, B: 0}\n")
+
+
+def test_style_is_headers_bold_and_lists_outside_code() -> None:
+    ours = "# One\n\n**a** and __b__\n- x\n1. y\n```\n# no header\n- no item\n```"
+    found = sizes(sample(ours, "plain * text # here"))
+    assert found["style"] == [[1, 2, 2], [0, 0, 0]]
