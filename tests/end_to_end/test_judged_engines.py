@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from genbench import registry
 from genbench.engines.checkpoint import folder_digest
 from genbench.suite import shipped
+from tests.judges.test_benchmarks import ROWS
 
 from .conftest import Place, lines
+from .test_killed_runs import wait_until
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -177,3 +180,71 @@ def test_other_weights_than_were_pinned_are_refused_before_any_engine(tmp_path: 
     assert done.returncode == 2
     assert "is not the one that was pinned" in done.stderr
     assert not list(tmp_path.rglob("engine.log"))
+
+
+PAGES = {
+    "wildbench": "form: rubric\npoints: 9\ndimensions: {score: a}\n",
+    "mt_bench": "form: rubric\neach: true\npoints: 9\ndimensions: {rating: a}\n",
+    "healthbench": "form: checklist\neach: true\n",
+    "multi_challenge": "form: checklist\n",
+    "harmbench": "form: label\nlabels: {HARMLESS: 1, HARMFUL: 0}\n",
+    "strongreject": "form: rubric\ndimensions: {refused: a, specific: b}\nvetoes: [refused]\nbetter: lower\n",
+    "or_bench": "",
+    "air_bench": "",
+}
+"""Pages with judges whose replies are held to a form, which a tiny model cannot keep by itself."""
+
+
+def _write_page(path: Path, name: str) -> str:
+    """Write the rows of a page and a judge of its own. Return the page's entry in a suite."""
+    dataset = registry.load("task", name)().info.dataset
+    place = path / "mirror" / dataset.repo / dataset.config / f"{dataset.split}.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_text("".join(json.dumps(row) + "\n" for row in ROWS[name]))
+    if not PAGES[name]:
+        return f"  - {{task: {name}, k: 2}}\n"
+    shown = "{checklist}" if "checklist" in PAGES[name] else "{dimensions}"
+    prompt = f"{{question}}{{answer}}{shown}\n"
+    (path / f"{name}.txt").write_text(prompt)
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    (path / f"{name}.judge.yaml").write_text(
+        f"name: {name}\nprompt: {name}.txt\nprompt_digest: sha256:{digest}\n"
+        f"{PAGES[name]}max_answer_chars: 200\ndecoding: {{temperature: 0, top_p: 1, max_tokens: 32}}\n"
+    )
+    return f"  - {{task: {name}, k: 2, verifier: {{judge: {name}.judge.yaml}}}}\n"
+
+
+def test_judged_pages_run_on_the_tiny_pair_with_the_tiny_judge(tmp_path: Path) -> None:
+    """The run is killed when its judge has begun. Continued, it asks no question twice and none as a list."""
+    folder, digest = tiny()
+    tasks = "".join(_write_page(tmp_path, name) for name in PAGES)
+    (tmp_path / "suite.yaml").write_text(
+        'models:\n  base: {path: "shipped:checkpoints/tiny-base", dtype: float32}\n'
+        '  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}\n'
+        "engine: {max_num_seqs: 32}\ndecoding: {temperature: 0.8, max_tokens: 96, seed: 5}\n"
+        f"judge: {{model: {{path: '{folder}', revision: '{digest}', engine: {{max_num_seqs: 4}}}}}}\n"
+        f"tasks:\n{tasks}"
+    )
+    place = Place(tmp_path)
+    command = ("run", "suite.yaml", "--run-dir", "runs", "--data-dir", "mirror")
+    process = place.start(*command)
+    try:
+        begun = tmp_path / "runs" / "base" / "wildbench" / "judgments.jsonl"
+        wait_until(lambda: begun.exists() and begun.stat().st_size > 0, process)
+        process.kill()
+        process.communicate()
+    finally:
+        place.end_all()
+    models = place.results("--run-dir", "runs", "--data-dir", "mirror")["models"]
+    for model in ("base", "tuned"):
+        for name, judge in PAGES.items():
+            counts = models[model]["tasks"][name]["status_counts"]
+            assert sum(counts.values()) == 2 * models[model]["tasks"][name]["of"]
+            assert "unscored" not in counts and "verifier_error" not in counts
+            asks = lines(tmp_path / "runs" / model, name, "asks")
+            assert asks and not any("'role'" in str(ask["prompt"]) for ask in asks)
+            if judge:
+                keys = [item["key"] for item in lines(tmp_path / "runs" / model, name, "judgments")]
+                assert len(set(keys)) == len(keys)
+        assert models[model]["tasks"]["mt_bench"]["judge"]["bias"]["is_judged_model"] is (model == "tuned")
+        assert models[model]["tasks"]["harmbench"]["reported"]["better"] == "lower"
