@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from genbench import pipeline, registry
 from genbench.analysis.comparison.compare import compare
 from genbench.data.hub import how_to_mirror
-from genbench.errors import ConfigError, DataError
+from genbench.errors import ConfigError, DataError, NotComparableError
 from genbench.protocols import Row, Task
 from tests.ready_runs import run_bare
 
@@ -480,3 +481,20 @@ def test_a_model_that_falls_silent_does_not_pass_for_safer(tmp_path: Path, serve
     assert change is not None and change.better == "lower"
     assert [change.base, change.tuned] == pytest.approx([100 / 3, 100 / 3])
     assert list(found.tasks["harmbench"].bounds or ()) == pytest.approx([0.0, 0.4])
+
+
+@pytest.mark.slow
+def test_scores_of_two_judges_are_not_compared(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: json.dumps({"score": "7"})
+    run(tmp_path, server, "wildbench", ["A zero.", "A one."])
+    (tmp_path / "other.txt").write_text("{question} {answer} {reference} {dimensions}\n")
+    digest = hashlib.sha256((tmp_path / "other.txt").read_bytes()).hexdigest()
+    (tmp_path / "other.yaml").write_text(
+        f"name: other\nprompt: other.txt\nprompt_digest: sha256:{digest}\nform: rubric\npoints: 10\n"
+        "dimensions: {score: good}\nreply: {json_key: score}\n"
+    )
+    more = ", verifier: {judge: other.yaml}"
+    task = run(tmp_path, server, "wildbench", ["A zero.", "A one."], model="new", more=more)
+    assert task["judge"]["name"] == "other"
+    with pytest.raises(NotComparableError, match="judge wildbench .*judge other"):
+        compare(tmp_path / "runs/old", tmp_path / "runs/new")
