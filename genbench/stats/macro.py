@@ -67,13 +67,14 @@ def mean_over_parts(
     means = np.bincount(part, weights=values) / sizes
     share = _shares(dict.fromkeys(parts), weights)
     value = float(means.mean() if weights is None else means @ share)
-    # A part with one problem has no spread of its own. Its distance from the overall mean stands in for it.
-    centre = np.where(sizes == 1, value, means)[part]
+    cluster = numbers_of(clusters)
+    # A part with one cluster has no spread of its own. Its distance from the overall mean stands in for it.
+    is_one = np.bincount(np.unique(np.stack([part, cluster]), axis=1)[0], minlength=len(sizes)) == 1
+    centre = np.where(is_one, value, means)[part]
     deviations = (values - centre) * (share / sizes)[part]
     is_flat = (np.bincount(part, weights=np.abs(values - centre)) / sizes < _ROUNDING)[part]
     spread = np.where(is_flat, (share / sizes)[part] / np.sqrt(sizes[part]), deviations)
     rerun_se = _rerun_se(spread, sizes[part].astype(float), (share / sizes)[part], noise)
-    cluster = numbers_of(clusters)
     sums = np.bincount(cluster, weights=deviations)
     count = len(sums)
     se = float(np.sqrt(count / (count - 1) * np.square(sums).sum())) if count > 1 else None

@@ -816,3 +816,88 @@ def longbench(row: Row, place: int) -> Row:
     if row["answer"] not in ("A", "B", "C", "D"):
         raise DataError(f"the answer is {row['answer']!r}, wanted A, B, C or D")
     return {**row, "context": str(row["context"]).strip()}
+
+
+# LiveBench
+
+_LIVEBENCH_NEW_RULES = "2024-11-25"
+"""The release from which two tasks have other rules: their older questions are answered in bold."""
+_OLDER = {"zebra_puzzle": "zebra_word", "connections": "connections_bold"}
+_LIVEBENCH_RULES = (
+    "zebra_puzzle", "web_of_lies_v2", "web_of_lies_v3", "house_traversal", "spatial", "theory_of_mind",
+    "sudoku", "logic_with_navigation", "connections", "typos", "plot_unscrambling", "integrals_with_game",
+    "cta", "tablejoin", "tablereformat", "consecutive_events",
+)  # fmt: skip
+_LIVEBENCH_LIMITS = {"wall_s": 6.0, "memory_mib": 4096}
+
+
+def livebench(row: Row, place: int) -> Row:
+    """Return a row of LiveBench with its question, and with a reference that names the rule of its task.
+
+    Raises:
+        DataError: it has no question, or no rule is known for its task.
+    """
+    rule, question = _livebench_rule(row), _first_turn(row)
+    reference = {"rule": rule, "truth": row["ground_truth"]}
+    if rule in ("math_comp", "tablereformat"):
+        reference["question"] = question
+    return {**row, "question": question, "reference": reference}
+
+
+def livebench_instructions(row: Row, place: int) -> Row:
+    """Return a row of LiveBench's instruction following with its question.
+
+    Raises:
+        DataError: it has no question.
+    """
+    return {**row, "question": _first_turn(row)}
+
+
+def livebench_code(row: Row, place: int) -> Row:
+    """Return a row of LiveBench's coding with its question and the reference of the verifier `code`.
+
+    Raises:
+        DataError: it has no question, or its tests are not those of a contest.
+    """
+    if not row["public_test_cases"] or not row["private_test_cases"]:
+        raise DataError(
+            f"task {row['task']}: it has no public and private test cases, and no other rule is known"
+        )
+    original = row["original_json"]
+    original = json.loads(original) if isinstance(original, str) else original
+    fn_name = json.loads(original["metadata"] or "{}").get("func_name")
+    reference = {
+        "kind": "functional" if fn_name else "stdio",
+        "fn_name": fn_name,
+        "tests": {"public": row["public_test_cases"], "private": row["private_test_cases"]},
+        "limits": _LIVEBENCH_LIMITS,
+        "begins": row["partial_solution"] or "",
+    }
+    return {**row, "question": _first_turn(row), "reference": reference}
+
+
+def _first_turn(row: Row) -> str:
+    turns = row["turns"]
+    if not isinstance(turns, list) or len(turns) != 1 or not isinstance(turns[0], str):
+        raise DataError(f"turns is {turns!r:.100}, wanted a list of one question")
+    return turns[0]
+
+
+def _livebench_rule(row: Row) -> str:
+    """Return the rule of a row, by its subtask or its task.
+
+    Raises:
+        DataError: none is known.
+    """
+    name = str(row.get("subtask") or row["task"])
+    words = name.split("_")
+    if words[0] in ("amc", "smc") or "amc" in words[1:2]:
+        return "math_comp"
+    if words[0] in ("imo", "usamo"):
+        return "olympiad"
+    if words[0] == "aime" or "amps_hard" in name.lower():
+        return "aime" if words[0] == "aime" else "AMPS_Hard"
+    if name not in _LIVEBENCH_RULES:
+        raise DataError(f"task {row['task']}: no rule is known for '{name}'")
+    is_older = str(row["livebench_release_date"])[:10] < _LIVEBENCH_NEW_RULES
+    return _OLDER.get(name, name) if is_older else name

@@ -27,7 +27,7 @@ from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
 
-_KEYS = ("tests", "kind", "fn_name", "limits", "before", "after", "fences", "forgeable")
+_KEYS = ("tests", "kind", "fn_name", "limits", "before", "begins", "after", "fences", "forgeable")
 _FENCES = ("required", "optional")
 _SHOWN = 200
 
@@ -86,7 +86,7 @@ def check_reference(reference: Any) -> None:
     for key in reference:
         if key not in _KEYS:
             raise DataError(f"code reference has no '{key}'{nearest(str(key), _KEYS)}")
-    for key in ("before", "after"):
+    for key in ("before", "begins", "after"):
         if not isinstance(reference.get(key, ""), str):
             raise DataError(f"code reference: {key} is {_shortened_repr(reference[key])}, want text")
     if reference.get("fences", "required") not in _FENCES:
@@ -225,12 +225,13 @@ class CodeVerifier(BaseVerifier):
         memory_mib: MiB of memory for a test, instead of the reference's own.
         unsafe_local_exec: Run without a sandbox. It runs any code that a model wrote.
 
-    A reference is ``{tests, kind, fn_name, limits, before, after, fences, forgeable}``. `tests` is a list of
-    {input, output, tolerance} or of Python asserts, or LiveCodeBench's two columns as they are,
+    A reference is ``{tests, kind, fn_name, limits, before, begins, after, fences, forgeable}``. `tests` is a
+    list of {input, output, tolerance} or of Python asserts, or LiveCodeBench's two columns as they are,
     {public, private}, which stay packed on their way. `kind` is as in sandbox.programs; without it, it is
     `assert` for asserts, `functional` with an `fn_name`, else `stdio`. `before` and `after` are put around
-    the program. With fences `optional` an answer without any code block is taken whole. `forgeable` says that
-    some tests run inside, where a hostile program could fake them.
+    the program, and `begins` before a program that does not begin with it. With fences `optional` an answer
+    without any code block is taken whole. `forgeable` says that some tests run inside, where a hostile
+    program could fake them.
 
     The detail of a finding has `forgeable` if a test runs inside or its wanted value is known to the program
     (`assert f(x)`), and `threads_left` if a program of mode `lcb-compat` left threads running: there the
@@ -297,6 +298,8 @@ class CodeVerifier(BaseVerifier):
             facts["forgeable"] = True
         if not code.strip():
             return Finding(0.0, "no_code", extracted=code, detail=facts)
+        opening = reference.get("begins") or ""
+        code = code if code.startswith(opening) else f"{opening}\n{code}"
         text = reference.get("before", "") + code + reference.get("after", "")
         program = Program(text, kind, reference.get("fn_name"), self._mode)
         grade = self._sandbox().grade(program, checks, self._limits_of(reference))

@@ -376,8 +376,13 @@ class Page(Strict):
     where: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="columns, with the values of rows that belong to the task"
     )
-    most: dict[str, float] = Field(
-        default_factory=dict, description="columns, with the largest value of rows that belong to the task"
+    most: dict[str, float | str] = Field(
+        default_factory=dict,
+        description="columns, with the largest value of rows that belong to the task, a number or a date",
+    )
+    after: dict[str, str] = Field(
+        default_factory=dict,
+        description="columns, with a date. Rows belong to the task if theirs is later or empty",
     )
     kind: str | None = None
     fields: PageFields = PageFields()
@@ -405,6 +410,10 @@ class Page(Strict):
         None, description="score of blind guessing, or the column that has it for each row"
     )
     macro: str | None = Field(None, description="stratum whose values count alike in the macro mean")
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="weight of each value of `macro`, in the macro mean and in the mean of a group of tasks",
+    )
     shots: tuple[PageShot, ...] = ()
     published: tuple[PublishedBlock, ...] = ()
     options: dict[str, dict[str, Overlay]] = Field(
@@ -429,6 +438,24 @@ class Page(Strict):
         if self.hub.configs and not isinstance(self.hub.rows, dict | None):
             raise ValueError("hub.rows: with several configs, give the number of rows by config")
         return self
+
+
+def is_at_most(value: Any, most: float | str) -> bool:
+    """Return whether a cell is not larger than a number, or not later than a date, YYYY-MM-DD.
+
+    Raises:
+        DataError: the cell cannot be compared with it.
+    """
+    if isinstance(most, str):
+        return str(value)[: len(most)] <= most  # a time after the date is left out
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"the cell {value!r:.80} is no number, and {most} is the most")
+    return value <= most
+
+
+def is_after(value: Any, date: str) -> bool:
+    """Return whether a cell is empty, or later than a date, YYYY-MM-DD."""
+    return value in (None, "") or not is_at_most(value, date)
 
 
 @dataclass(frozen=True, slots=True)

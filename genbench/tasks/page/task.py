@@ -21,6 +21,8 @@ from genbench.tasks.page.model import (
     Page,
     Template,
     column_of,
+    is_after,
+    is_at_most,
     opening,
     read_instructions,
     read_options,
@@ -262,11 +264,13 @@ class PageTask(RowTask):
         for name, values in self.page.where.items():
             found = [row for row in found if column_of(row, name, f"task {self.info.name}") in values]
         for name, most in self.page.most.items():
-            found = [row for row in found if column_of(row, name, f"task {self.info.name}") <= most]
+            found = [row for row in found if is_at_most(column_of(row, name, f"task {self.info.name}"), most)]
+        for name, date in self.page.after.items():
+            found = [row for row in found if is_after(column_of(row, name, f"task {self.info.name}"), date)]
         if not found:
             raise DataError(
                 f"task {self.info.name}: none of {len(rows)} rows belongs to it "
-                f"({self.page.where or ''}{self.page.most or ''})"
+                f"({self.page.where or ''}{self.page.most or ''}{self.page.after or ''})"
             )
         return found
 
@@ -486,6 +490,7 @@ def page_info(
         family=page.family,
         languages=page.languages,
         macro=page.macro,
+        weights=page.weights,
         is_scored=page.scored is not None,
     )
 
