@@ -21,6 +21,7 @@ from tests.tasks import test_references_constraints as constraints
 from tests.tasks import test_references_programs as programs
 from tests.tasks import test_references_scored as scored
 from tests.tasks.test_builtins import OWN_ROWS
+from tests.tasks.test_livebench import ROWS as LIVEBENCH
 from tests.tasks.test_long_rows import mrcr_row
 from tests.tasks.test_mirrored_pages import NO_DATE, check_references, verifier_of
 
@@ -64,6 +65,7 @@ ELSEWHERE = {
     **dict.fromkeys(constraints.NAMES, "test_references_constraints.py"),
     **dict.fromkeys(("bfcl_v3_live", "bfcl_v3_non_live"), "test_bfcl.py"),
     "bfcl_v3_multi_turn": "test_bfcl_multi_turn.py",
+    **dict.fromkeys((*LIVEBENCH, "livebench_coding"), "test_livebench.py"),
     "helmet_recall": "test_ruler.py",
     "xstest": "tests/verifiers/text/test_refusal.py",
     **dict.fromkeys((name for name in mirrored.NAMES if name not in ("hle", "math", "drop")), "mirrored"),

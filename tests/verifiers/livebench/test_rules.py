@@ -95,7 +95,7 @@ def test_a_rule_scores_an_answer_officially_and_strictly(
     rule: str, truth: Any, answer: str, official: float, strict: float
 ) -> None:
     parts = scored(rule, truth, answer).parts
-    assert (parts["official"], parts["strict"]) == (pytest.approx(official), pytest.approx(strict))
+    assert [parts["official"], parts["strict"]] == pytest.approx([official, strict])
 
 
 @each_row(
