@@ -885,26 +885,11 @@ def longbench(row: Row, place: int) -> Row:
 _LIVEBENCH_NEW_RULES = "2024-11-25"
 """The release from which two tasks have other rules: their older questions are answered in bold."""
 _OLDER = {"zebra_puzzle": "zebra_word", "connections": "connections_bold"}
-_LIVEBENCH_RULES = frozenset(
-    [
-        "zebra_puzzle",
-        "web_of_lies_v2",
-        "web_of_lies_v3",
-        "house_traversal",
-        "spatial",
-        "theory_of_mind",
-        "sudoku",
-        "logic_with_navigation",
-        "connections",
-        "typos",
-        "plot_unscrambling",
-        "integrals_with_game",
-        "cta",
-        "tablejoin",
-        "tablereformat",
-        "consecutive_events",
-    ]
-)
+_LIVEBENCH_RULES = (
+    "zebra_puzzle", "web_of_lies_v2", "web_of_lies_v3", "house_traversal", "spatial", "theory_of_mind",
+    "sudoku", "logic_with_navigation", "connections", "typos", "plot_unscrambling", "integrals_with_game",
+    "cta", "tablejoin", "tablereformat", "consecutive_events",
+)  # fmt: skip
 _LIVEBENCH_LIMITS = {"wall_s": 6.0, "memory_mib": 4096}
 
 

@@ -496,5 +496,5 @@ def test_scores_of_two_judges_are_not_compared(tmp_path: Path, server: Server) -
     more = ", verifier: {judge: other.yaml}"
     task = run(tmp_path, server, "wildbench", ["A zero.", "A one."], model="new", more=more)
     assert task["judge"]["name"] == "other"
-    with pytest.raises(NotComparableError, match="judge wildbench .*judge other"):
+    with pytest.raises(NotComparableError, match=r"judge wildbench .*judge other"):
         compare(tmp_path / "runs/old", tmp_path / "runs/new")

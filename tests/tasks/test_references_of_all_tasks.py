@@ -16,12 +16,12 @@ from genbench.types import Answer, Case, Problem, SampleId
 from tests.judges import test_references as judged
 from tests.table import each_row
 from tests.tasks import test_choice_benchmarks as choices
-from tests.tasks import test_livebench_pages as livebench
 from tests.tasks import test_mirrored_pages as mirrored
 from tests.tasks import test_references_constraints as constraints
 from tests.tasks import test_references_programs as programs
 from tests.tasks import test_references_scored as scored
 from tests.tasks.test_builtins import OWN_ROWS
+from tests.tasks.test_livebench import ROWS as LIVEBENCH
 from tests.tasks.test_long_rows import mrcr_row
 from tests.tasks.test_mirrored_pages import NO_DATE, check_references, verifier_of
 
@@ -62,10 +62,10 @@ ELSEWHERE = {
     **dict.fromkeys(judged.NAMES, "tests/judges/test_references.py"),
     **dict.fromkeys(scored.NAMES, "test_references_scored.py"),
     **dict.fromkeys(programs.NAMES, "test_references_programs.py"),
-    **dict.fromkeys(livebench.NAMES, "test_livebench_pages.py"),
     **dict.fromkeys(constraints.NAMES, "test_references_constraints.py"),
     **dict.fromkeys(("bfcl_v3_live", "bfcl_v3_non_live"), "test_bfcl.py"),
     "bfcl_v3_multi_turn": "test_bfcl_multi_turn.py",
+    **dict.fromkeys((*LIVEBENCH, "livebench_coding"), "test_livebench.py"),
     "helmet_recall": "test_ruler.py",
     "xstest": "tests/verifiers/text/test_refusal.py",
     **dict.fromkeys((name for name in mirrored.NAMES if name not in ("hle", "math", "drop")), "mirrored"),

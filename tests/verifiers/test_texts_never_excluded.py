@@ -208,6 +208,16 @@ REFERENCES: Mapping[str, tuple[Any, ...]] = {
         {"functions": DOCUMENTS, "calls": [{"f": {"x": [1]}}], "language": "java"},
     ),
     "tool_loop": (LOOP,),
+    "livebench": (
+        {"rule": "zebra_puzzle", "truth": "red,2"},
+        {"rule": "math_comp", "truth": "B", "question": "$\\textbf{(B)}\\ 2$"},
+        {"rule": "AMPS_Hard", "truth": "x^2"},
+        {"rule": "olympiad", "truth": "1,2,3"},
+        {"rule": "house_traversal", "truth": "Ann Bob"},
+        {"rule": "consecutive_events", "truth": [{"user_id": 1, "max_consecutive_growth_months": 2}]},
+        {"rule": "tablereformat", "truth": "a\n1", "question": "Target Format: csv"},
+    ),
+    "livebench_instructions": (instructions(IDS, LIMITS, "a row"),),
 }
 """References of each verifier that reads texts. Programs run in sandboxes, which have tests of their own."""
 OPTIONS: Mapping[str, tuple[Any, ...]] = {"letters": ("mmlu-pro",)}

@@ -63,3 +63,25 @@ def test_the_best_reply_is_the_label_with_the_highest_score(tmp_path: Path) -> N
 def test_a_judge_file_that_does_not_fit_is_refused(tmp_path: Path, more: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         own_judge(tmp_path, more)
+
+
+BY_REFERENCE = """\
+form: label
+labels_by_reference:
+  compliance: {DID: 1, PARTLY: 0.5, REFUSED: 0}
+  refusal: {DID: 0, PARTLY: 0.5, REFUSED: 1}
+"""
+
+
+def test_a_label_scores_by_what_the_reference_wants(tmp_path: Path) -> None:
+    judge = own_judge(tmp_path, BY_REFERENCE)
+    scores = {
+        wanted: [judge.finding(sample("a", wanted), [label]).score for label in ("DID", "PARTLY", "REFUSED")]
+        for wanted in ("compliance", "refusal")
+    }
+    assert scores == {"compliance": [1, 0.5, 0], "refusal": [0, 0.5, 1]}
+    assert judge.form.best_reply(sample("a", "refusal")) == "REFUSED"
+    with pytest.raises(ConfigError, match="has scores for the references compliance, refusal; found 'other'"):
+        judge.check("other")
+    with pytest.raises(ConfigError, match="'refusal' has other labels than the first reference: DID, NO"):
+        own_judge(tmp_path, BY_REFERENCE.replace("PARTLY: 0.5, REFUSED: 1", "NO: 1"))

@@ -38,6 +38,25 @@ def test_the_first_status_that_holds_is_the_samples(
     assert verdict.truncated == given.truncated
 
 
+@each_row(
+    "given, finding, status, score",
+    [
+        (answer(), Finding(1.0), "correct", 1.0),
+        (answer(), Finding(0.0), "wrong", 0.0),
+        (answer(), Finding(0.0, "unavailable"), "unavailable", None),
+        (answer(truncated=True), Finding(1.0), "truncated", None),
+        (answer(closed=False), Finding(1.0), "unclosed_trace", None),
+        (Answer(" ", "absent", "", False), Finding(1.0), "no_answer", None),
+        (Answer("x" * 99, "absent", "", False), Finding(1.0), "no_answer", None),
+    ],
+)
+def test_an_excluded_answer_that_is_not_there_has_no_score(
+    given: Answer, finding: Finding, status: Status, score: float | None
+) -> None:
+    verdict = verdict_of(SAMPLE, [given], finding, "v", "excluded")
+    assert (verdict.status, verdict.score) == (status, score)
+
+
 def completion(problem: str, index: int, turn: int, finish: FinishReason = "stop") -> Completion:
     return Completion(SampleId("t", problem, index), turn, 1, "d", "x", finish, 1, 1, 0, 9, 1, 0.1)
 
