@@ -123,7 +123,9 @@ def rollout_lines(record: RolloutsRecord) -> list[str]:
 
 def judged_lines(judge: JudgedRecord) -> list[str]:
     """Return the `judge` entry of a task in results.json as lines."""
-    return [line for part in (_who, _canary, _bias, _pairs, _cascade, _attempts) for line in part(judge)]
+    return [
+        line for part in (_who, _canary, _bias, _points, _pairs, _cascade, _attempts) for line in part(judge)
+    ]
 
 
 def _who(judge: JudgedRecord) -> Iterator[str]:
@@ -166,6 +168,15 @@ def _bias(judge: JudgedRecord) -> Iterator[str]:
         f"bias: rank correlation of score and length {length} ({bias.samples} samples){order}; no verdict at "
         f"the first question {bias.unreadable}; the judge {own}"
     )
+
+
+def _points(judge: JudgedRecord) -> Iterator[str]:
+    """Yield the mean of points as HealthBench reports it."""
+    if judge.points is not None:
+        yield (
+            f"points: {points(judge.points.value)}, with samples below 0 counted as such and cut at the mean "
+            f"({points(judge.points.negative)}% of samples are below 0)"
+        )
 
 
 def _pairs(judge: JudgedRecord) -> Iterator[str]:

@@ -301,6 +301,12 @@ def test_healthbench_asks_each_criterion_and_counts_points(tmp_path: Path, serve
     parts = [json.loads(line) for line in lines]
     shares = {record["problem_id"]: record["detail"]["share_of_points"] for record in parts}
     assert shares == pytest.approx({"h0": 6 / 8, "h1": -9 / 8, "h2": -3 / 8})
+    assert task["judge"]["points"] == {"value": 0.0, "negative": pytest.approx(2 / 3)}
+    answers = ["See a doctor.", "See a doctor.", "See a doctor and take 9 mg."]
+    (tmp_path / "b").mkdir()
+    better = run(tmp_path / "b", server, "healthbench", answers)
+    assert better["value"] == pytest.approx((6 / 8 + 6 / 8) / 3)
+    assert better["judge"]["points"] == {"value": pytest.approx(0.375), "negative": pytest.approx(1 / 3)}
 
 
 def test_healthbench_has_a_hard_part_and_one_of_consensus() -> None:

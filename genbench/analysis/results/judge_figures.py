@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -112,6 +112,15 @@ class AttemptsRecord(JsonRecord):
     f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")
 
 
+class PointsRecord(JsonRecord):
+    """Points of weighted criteria as HealthBench reports them (arXiv 2505.08775): cut off at the mean."""
+
+    value: Share = Field(
+        description="mean over problems of the share of points, which may be below 0, cut to 0 to 1 at last"
+    )
+    negative: Share = Field(description="share of samples that lost more points than they won")
+
+
 class JudgeBias(JsonRecord):
     """What may have moved a judge besides the quality of answers. The order is under `pairwise`."""
 
@@ -140,6 +149,9 @@ class JudgedRecord(JudgeRecord):
         description="figures of attempts; absent unless a label means that nothing was attempted",
     )
     pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
+    points: PointsRecord | None = Field(
+        default=None, description="absent unless the judge's criteria have points"
+    )
     bias: JudgeBias | None = Field(default=None, description="what may have moved it; absent in older runs")
     ceiling: str | None = Field(
         default=None, description="the limit of `judge.ceiling` that left samples ungraded; absent if none"
@@ -176,6 +188,8 @@ def judged_record(
         extra["attempts"] = _attempts(scored)
     if judge.in_pairs and scored:
         extra["pairwise"] = _pairwise(lead, scored)
+    if any("share_of_points" in verdict.detail for verdict in scored):
+        extra["points"] = _points(scored)
     reasons = {str(item.detail.get("why", "")) for item in verdicts if item.status == "unscored"}
     if stopped := sorted(why for why in reasons if why.startswith("judge.ceiling")):
         extra["ceiling"] = stopped[0].partition(" is reached")[0]
@@ -197,6 +211,16 @@ def judged_record(
         unscored_share=unscored / len(verdicts) if verdicts else None,
         **extra,
     )
+
+
+def _points(scored: Sequence[Verdict]) -> PointsRecord:
+    """Return the mean of the shares of points before they are cut. A sample without an answer has 0."""
+    shares: defaultdict[str, list[float]] = defaultdict(list)
+    for verdict in scored:
+        shares[verdict.sample.problem_id].append(float(verdict.detail.get("share_of_points", 0.0)))
+    mean = float(np.mean([np.mean(own) for own in shares.values()]))
+    below = [share < 0 for own in shares.values() for share in own]
+    return PointsRecord(value=min(1.0, max(0.0, mean)), negative=sum(below) / len(below))
 
 
 def _rank_correlation(graded: Sequence[Verdict]) -> float | None:
