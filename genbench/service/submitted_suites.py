@@ -31,7 +31,7 @@ from genbench.suite.config import (
     Turn,
 )
 from genbench.suite.engine import DataSource, Price
-from genbench.suite.judge import JudgeConfig
+from genbench.suite.judge import JudgeCeiling, JudgeConfig
 from genbench.suite.shipped import PREFIX, resolve
 from genbench.suite.track import TrackConfig
 from genbench.suite.yamlfile import Loc, read_yaml
@@ -67,7 +67,8 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
         "path revision adapter tokenizer dtype chat_template_kwargs system_prompt prompt_style shots",
         "chat_template trust_remote_code server",
     ),
-    JudgeConfig: KeyClasses("use allow_unpinned max_unscored_share", "model server"),
+    JudgeConfig: KeyClasses("use allow_unpinned max_unscored_share ceiling", "model server"),
+    JudgeCeiling: KeyClasses("calls tokens cost price"),
     Decoding: KeyClasses(
         "temperature top_p top_k min_p presence_penalty frequency_penalty repetition_penalty max_tokens "
         "min_tokens stop stop_token_ids ignore_eos thinking_token_budget seed"
