@@ -551,9 +551,12 @@ def test_no_allowed_call_of_one_program_has_an_effect_on_another(
     # With relatime the first sendfile of a day to a file sets the time of access of a device, even if it is
     # refused as that of /dev/null is. (A read sets none: tried on Linux 6.18.) It must not be a program's.
     for name in ("urandom", "null"):
-        with Path("/dev", name).open("rb", buffering=0) as device, (tmp_path / "sink").open("wb") as sink:
-            with contextlib.suppress(OSError):
-                os.sendfile(sink.fileno(), device.fileno(), None, 16)
+        with (
+            Path("/dev", name).open("rb", buffering=0) as device,
+            (tmp_path / "sink").open("wb") as sink,
+            contextlib.suppress(OSError),
+        ):
+            os.sendfile(sink.fileno(), device.fileno(), None, 16)
     told = _tried(role, tier)
     assert _unknown(told, tier) == []
     assert told["made"] > 5000
