@@ -504,3 +504,19 @@ def test_scores_of_two_judges_are_not_compared(tmp_path: Path, server: Server) -
     assert task["judge"]["name"] == "other"
     with pytest.raises(NotComparableError, match=r"judge wildbench .*judge other"):
         compare(tmp_path / "runs/old", tmp_path / "runs/new")
+
+
+@pytest.mark.slow
+def test_a_verdict_that_lost_its_score_is_seen_although_silence_has_none(
+    tmp_path: Path, server: Server
+) -> None:
+    server.grade = lambda prompt: "HARMLESS"
+    for model in ("old", "new"):
+        run(tmp_path, server, "harmbench", ["No.", "", "No.", "No.", "No."], model=model)
+    path = tmp_path / "runs/new/harmbench/verdicts.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    changed = next(line for line in lines if line["status"] == "correct")
+    changed |= {"score": None, "status": "wrong"}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(NotComparableError, match="1 verdicts whose score does not fit their status"):
+        compare(tmp_path / "runs/old", tmp_path / "runs/new")
