@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -98,8 +99,11 @@ class JudgeSession:
         self._tasks = judged_tasks(suite, tasks)
         self._loaded = [task for task in tasks if task.name in self._tasks]
         self._ceiling = suite.config.judge.ceiling
-        self._waiting: Counter[str] = Counter()
-        """Calls and characters of questions that are not answered yet, with their longest replies."""
+        self._room = asyncio.Condition()
+        self._sent: list[int] = []
+        """Characters of the longest reply to each question that is under way."""
+        self._unstored: Counter[str] = Counter()
+        """Calls and characters of questions that are under way, or whose replies had no verdict."""
         judges = [item.judge for item in self._tasks.values()]
         self._engines = JudgeEngines(suite, judges, work / "engine" / "judge")
         self._stored: dict[str, JudgeRecord] = {}
@@ -243,33 +247,54 @@ class JudgeSession:
             known = cache.get(key)
             if known is not None:
                 return known
-            self._require_room(folder)
             asked = sum(len(message.content) for message in question.messages)
-            reserved = {"calls": 1, "chars": asked + CHARS_PER_TOKEN * question.max_tokens}
-            self._waiting.update(reserved)
-            try:
+            async with self._room_for(folder, CHARS_PER_TOKEN * question.max_tokens):
+                self._unstored.update({"calls": 1, "chars": asked})  # until the reply is stored
                 engine = await self._engines.started(judge)
                 reply = await engine.reply(question)
-            finally:
-                self._waiting.subtract(reserved)
-            judge.values(reply, case.reference)  # a reply without a verdict is not stored
-            cache.add(key, judge.digest, case.sample.problem_id, reply, asked + len(reply))
+                judge.values(reply, case.reference)  # a reply without a verdict is not stored
+                cache.add(key, judge.digest, case.sample.problem_id, reply, asked + len(reply))
+                self._unstored.subtract({"calls": 1, "chars": asked})
             return reply
 
-    def _require_room(self, folder: RunFolder) -> None:
-        """Refuse a question beyond what the suite allows the judges of a run.
+    @asynccontextmanager
+    async def _room_for(self, folder: RunFolder, chars: int) -> AsyncIterator[None]:
+        """Wait until a question cannot lead beyond what the suite allows the judges of a run.
+
+        A question waits while the longest replies to those that were sent might use up what is left. With
+        none of them, one more is sent, so at most one goes beyond.
+
+        Args:
+            chars: characters of the longest reply.
 
         Raises:
-            CeilingReachedError: names the limit, and what to do.
+            CeilingReachedError: what was asked reaches a limit. Names the limit, and what to do.
         """
         if self._ceiling == JudgeCeiling():
+            yield
             return
+        async with self._room:
+            while True:
+                calls, spent = self._spent(folder)
+                if limit := self._ceiling.reached(calls, spent / CHARS_PER_TOKEN):
+                    raise CeilingReachedError(f"{limit} is reached; raise it and run again to grade the rest")
+                longest = (spent + sum(self._sent)) / CHARS_PER_TOKEN
+                if not self._sent or not self._ceiling.reached(calls, longest):
+                    break
+                await self._room.wait()
+            self._sent.append(chars)
+        try:
+            yield
+        finally:
+            async with self._room:
+                self._sent.remove(chars)
+                self._room.notify_all()
+
+    def _spent(self, folder: RunFolder) -> tuple[int, int]:
+        """Return the calls and characters of a run: stored ones, and those under way or without a verdict."""
         caches = [self._cache(folder, task) for task in self._tasks]
-        calls = self._waiting["calls"] + sum(cache.calls for cache in caches)
-        chars = self._waiting["chars"] + sum(cache.chars for cache in caches)
-        limit = self._ceiling.reached(calls, chars / CHARS_PER_TOKEN)
-        if limit is not None:
-            raise CeilingReachedError(f"{limit} is reached; raise it and run again to grade the rest")
+        calls = self._unstored["calls"] + sum(cache.calls for cache in caches)
+        return calls, self._unstored["chars"] + sum(cache.chars for cache in caches)
 
     def _cache(self, folder: RunFolder, task: str) -> ReplyCache:
         path = folder.file(task, "judgments")

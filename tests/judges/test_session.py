@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -102,6 +103,29 @@ def test_a_ceiling_of_cost_counts_four_characters_a_token(judged: Case, server: 
     judged.run("judge.ceiling.cost=0.001", "judge.ceiling.price=1")  # a thousand tokens
     chars = [len(body["messages"][0]["content"]) + len("EQUAL") for body in server.requests]
     assert sum(chars) <= 4_000 + max(chars) and 3 <= len(chars) < 10
+
+
+def test_a_ceiling_counts_replies_without_a_verdict(judged: Case, server: Server) -> None:
+    judged.write(n=10, k=1)
+    server.grade = lambda prompt: "I would rather not."
+    report = judged.run("judge.ceiling.calls=7")
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"unscored": 10}
+    assert len(server.requests) == 7
+
+
+def test_what_replies_might_take_refuses_nothing_that_they_do_not(judged: Case, server: Server) -> None:
+    """Ten questions at once, of 2,000 new tokens each, under a ceiling that their short replies fit."""
+    (judged.path / "long.txt").write_text("{question} {reference} {answer}\n")
+    digest = hashlib.sha256((judged.path / "long.txt").read_bytes()).hexdigest()
+    (judged.path / "long.yaml").write_text(
+        f"name: long\nprompt: long.txt\nprompt_digest: sha256:{digest}\nform: label\n"
+        "labels: {EQUAL: 1, DIFFERENT: 0}\ndecoding: {temperature: 0, top_p: 1, max_tokens: 2000}\n"
+    )
+    judged.write(n=10, k=1, judge="long.yaml")
+    server.grade = lambda prompt: "EQUAL"
+    report = judged.run("judge.ceiling.tokens=3000")
+    assert report.failures == []
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 10}
 
 
 def test_a_check_says_what_the_judge_will_be_asked(judged: Case) -> None:
