@@ -15,9 +15,7 @@ from genbench.verifiers.base import BaseVerifier
 
 _KEYS = ("language", "prompt", "tests", "stop")
 _FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
-_HEAD = re.compile(r"^\s*(#\s*include|import\b|use\s|using\s|package\s|<\?php|require)")
 _NAME = re.compile(r"(\w+)\s*(?:\(|=|<-)")
-_GO_IMPORT = re.compile(r'^import\s*(?:\((.*?)\)|"[^"]*")', re.M | re.S)
 _SLACK_S = 60.0
 
 
@@ -168,24 +166,9 @@ def _completed(block: str, prompt: str, tests: str, name: str, wanted: Language)
         function = block.find(name)
         if own is not None and 0 <= function < own.start():
             block = block[: own.start()].rstrip()
-    if wanted.name == "go":
-        return _go(block, prompt)
-    block = block.removesuffix("?>").rstrip()
-    head = [line for line in prompt.splitlines() if _HEAD.match(line) and line.strip() not in block]
-    if wanted.name == "java" and not re.search(r"\bclass\s+Problem\b", block):
-        head.append("class Problem {")
-    found = "\n".join([*head, block])
+    found = wanted.whole(block, prompt)
     if tests.lstrip().startswith("}"):
         depth = prompt.count("{") - prompt.count("}")
         while found.endswith("}") and found.count("{") - found.count("}") < depth:
             found = found[:-1].rstrip()
     return found
-
-
-def _go(block: str, prompt: str) -> str:
-    """Return a Go file of the prompt's package, with the imports that the tests use."""
-    package = re.search(r"^package\s+\w+", prompt, re.M)
-    block = re.sub(r"^package\s+\w+[^\n]*\n?", "", block, count=1, flags=re.M)
-    imported = "".join(found[0] for found in _GO_IMPORT.finditer(block))
-    needed = [f'import "{name}"' for name in ("testing", "fmt") if f'"{name}"' not in imported]
-    return "\n".join([package[0] if package else "package main", *needed, block])

@@ -7,6 +7,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from glob import glob
@@ -39,6 +40,15 @@ class Step:
     keep: tuple[str, ...] = ()
 
 
+_HEAD = re.compile(r"^\s*(#\s*include|import\b|use\s|using\s|package\s|<\?php|require)")
+
+
+def with_head(program: str, prompt: str) -> str:
+    """Return a whole program with the lines of the prompt that import something and that it lacks."""
+    head = [line for line in prompt.splitlines() if _HEAD.match(line) and line.strip() not in program]
+    return "\n".join([*head, program])
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """A language: how a program with its tests is written, compiled and run.
@@ -62,6 +72,7 @@ class Language:
         out_of_memory: the regular expression of what the runtime prints if memory is used up.
         main: the regular expression of the beginning of a program's own main function, which the tests
             replace.
+        whole: what makes a whole program of an answer, with the prompt, one that the tests continue.
         view: folders that the toolchain is read from, beyond those of every program. They may be patterns.
         needs: files that must exist, with their packages.
         links: links (path, target) that tier A has besides.
@@ -82,6 +93,7 @@ class Language:
     failed: str = r"(?!)"
     out_of_memory: str = r"(?!)"
     main: str = ""
+    whole: Callable[[str, str], str] = with_head
     view: tuple[str, ...] = ()
     needs: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()

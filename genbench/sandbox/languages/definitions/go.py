@@ -1,6 +1,20 @@
 """Go. The tests are functions of its testing package."""
 
+import re
+
 from genbench.sandbox.languages.language import Language, Step
+
+_IMPORT = re.compile(r'^import\s*(?:\((.*?)\)|"[^"]*")', re.M | re.S)
+
+
+def whole(program: str, prompt: str) -> str:
+    """Return a Go file of the prompt's package, with the imports that the tests use."""
+    package = re.search(r"^package\s+\w+", prompt, re.M)
+    program = re.sub(r"^package\s+\w+[^\n]*\n?", "", program, count=1, flags=re.M)
+    imported = "".join(found[0] for found in _IMPORT.finditer(program))
+    needed = [f'import "{name}"' for name in ("testing", "fmt") if f'"{name}"' not in imported]
+    return "\n".join([package[0] if package else "package main", *needed, program])
+
 
 LANGUAGE = Language(
     name="go",
@@ -28,6 +42,7 @@ LANGUAGE = Language(
         "\tgenbenchOS.Exit(status)\n}\n",
     ),
     package_line=r"^package\s+(\w+)",
+    whole=whole,
     failed=r"--- FAIL",
     out_of_memory=r"out of memory|cannot allocate memory",
     view=("/usr/share/go-*",),

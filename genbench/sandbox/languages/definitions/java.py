@@ -1,13 +1,22 @@
 """Java by OpenJDK, with javatuples, which MultiPL-E's tests import."""
 
+import re
 from pathlib import Path
 
-from genbench.sandbox.languages.language import Language, Step
+from genbench.sandbox.languages.language import Language, Step, with_head
 
 _JAR = "/usr/share/java/javatuples.jar"
 _SMALL = ("-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=1")
 # The loader finds a library next to its program by /proc, which the sandbox does not have.
 _HOME = Path("/usr/bin/javac").resolve().parent.parent
+
+
+def whole(program: str, prompt: str) -> str:
+    """Return a program in the class that the tests call."""
+    has_class = re.search(r"\bclass\s+Problem\b", program)
+    return with_head(program if has_class else f"class Problem {{\n{program}", prompt)
+
+
 LANGUAGE = Language(
     name="java",
     title="Java",
@@ -37,6 +46,7 @@ LANGUAGE = Language(
         '.write(("\\n{first}" + "{second}\\n").getBytes());\n'
         "        System.exit(0);\n    }\n}\n"
     ),
+    whole=whole,
     failed=r"java\.lang\.AssertionError",
     out_of_memory=r"java\.lang\.OutOfMemoryError|insufficient memory",
     main=r"^\s*public\s+static\s+void\s+main\s*\(",
