@@ -84,8 +84,13 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
     try:
         options = JudgedBy.model_validate(own)
     except ValidationError as error:
-        first = error.errors()[-1]  # of a value of several kinds, what the last kind says
-        key = ".".join(str(part) for part in first["loc"] if not str(part)[:1].isupper())
+        first = error.errors()[0]
+        if first["loc"][0] == "baseline":  # pydantic tells of each of the three kinds, and not what is wanted
+            raise ConfigError(
+                f"{where}: verifier.baseline: wanted a run folder, {{path: FILE, id: KEY, answer: KEY}}, or "
+                f"{{by: STRATUM, of: {{VALUE: either of these}}}}; found {own['baseline']!r:.120}"
+            ) from None
+        key = ".".join(str(part) for part in first["loc"])
         hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
         raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
     *rules, last = options.cascade or ("",)
