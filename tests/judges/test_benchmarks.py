@@ -276,9 +276,7 @@ def test_arena_hard_v2_takes_answers_as_data_for_each_category(tmp_path: Path, s
         with pytest.raises(ConfigError, match=r"has no answer to 1 of 4 problems of 'arena_hard_v2' \(the"):
             run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=f", verifier: {{baseline: {hard}}}")
         for wrong in ("5", "{path: hard.jsonl, idd: uid}", "{by: category}"):
-            with pytest.raises(
-                ConfigError, match=r"verifier\.baseline: wanted a run folder, \{path: FILE"
-            ):
+            with pytest.raises(ConfigError, match=r"verifier\.baseline: wanted a run folder, \{path: FILE"):
                 run(
                     tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=f", verifier: {{baseline: {wrong}}}"
                 )
