@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 Tier = Literal["a", "b", "unsafe"]
 
@@ -159,6 +159,7 @@ def _devices() -> list[str]:
     return options + [word for device in _DEVICES for word in ("--dev-bind", device, device)]
 
 
+_SHARED_MIB = 64
 WORK = "/work"
 """The working folder of a step in tier A."""
 _PROGRAMS = ("/usr/bin", "/bin", "/usr/libexec", "/usr/include", *_LIBRARIES[:-1])
@@ -180,18 +181,33 @@ class ToolCage:
     writable: tuple[str, ...] = ()
 
 
-def tool_cage(
-    cage: Cage, view: Sequence[str], work_mib: int, links: Sequence[tuple[str, str]] = ()
-) -> ToolCage:
+def inside_folder(cage: Cage) -> str:
+    """Return the folder of the package `inside`, as a program in the cage sees it."""
+    return f"{_CAGE}/inside" if cage.tier == "a" else str(_CODE)
+
+
+class Tools(Protocol):
+    """What a step may read and start: folders of the host, links and mounts of tier A (path, target)."""
+
+    @property
+    def folders(self) -> Sequence[str]: ...
+    @property
+    def links(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def mounts(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def loopback(self) -> bool: ...
+
+
+def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
     """Return the way to start a step in the tier of a cage that passed its self-test.
 
     Args:
-        view: further folders of the host that the step may read and start programs from.
         work_mib: the size of the working folder. Tier B has none, so its caller has to look.
-        links: links of tier A, path and target.
     """
+    view, links = tools.folders, tools.links
     if cage.tier != "a":
-        return _bare_tools(cage, view)
+        return _bare_tools(cage, tools)
     options = [*_namespaces(cage.user), *_libraries(), *_interpreter()]
     options += ["--perms", "0755", "--dir", "/usr/share", "--perms", "0755", "--dir", "/etc"]
     for path in ("/usr/bin", "/usr/libexec", "/usr/include", *view):
@@ -203,24 +219,35 @@ def tool_cage(
     options += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", *_devices()]
     options += ["--perms", "0755", "--dir", _CAGE, "--ro-bind", str(_CODE), f"{_CAGE}/inside"]
     for path, target in links:
-        folders = list(Path(path).parents)[-2::-1]
-        options += [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
-        options += ["--symlink", target, path]
+        options += [*_parents(path), "--symlink", target, path]
+    for path, place in tools.mounts:
+        if not Path(path).is_relative_to("/usr"):  # that is there already, without Debian's packages
+            options += [*_parents(place), "--ro-bind", path, place]
+    if tools.loopback:  # what servers and pools of processes of the standard library need
+        options += ["--perms", "1777", "--size", str(_SHARED_MIB << 20), "--tmpfs", "/dev/shm"]
+        options += ["--ro-bind", str(_CODE / "hosts"), "/etc/hosts"]
     options += ["--symlink", WORK, "/tmp", "--perms", "0777", "--size", str(work_mib << 20), "--tmpfs", WORK]
     options += ["--remount-ro", "/", "--chdir", WORK]
     start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _STEP.format(code=_CAGE))
     return ToolCage((cage.command[0], *options, *start), {})
 
 
-def _bare_tools(cage: Cage, view: Sequence[str]) -> ToolCage:
+def _parents(path: str) -> list[str]:
+    """Return the options for the folders above a path."""
+    folders = list(Path(path).parents)[-2::-1]
+    return [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _bare_tools(cage: Cage, tools: Tools) -> ToolCage:
     hidden = _package_folders()
-    folders = [*map(Path, (*_PROGRAMS, *view)), Path("/etc/alternatives")]
-    found = [path for folder in folders for path in _without_packages(folder.resolve(), hidden)]
+    folders = [*map(Path, (*_PROGRAMS, *tools.folders)), Path("/etc/alternatives")]
+    found = [os.path.realpath(path) for path, _ in tools.mounts]
+    found += [path for folder in folders for path in _without_packages(folder.resolve(), hidden)]
     python = Path(os.path.realpath(sys.executable))
     return ToolCage(
         (str(python), *_FLAGS, "-c", _STEP.format(code=str(_CODE.parent))),
         dict(_ENVIRONMENT),
-        ("/dev/urandom", "/etc/ld.so.cache"),
+        ("/dev/urandom", "/etc/ld.so.cache", *([str(_CODE)] if tools.mounts else [])),
         tuple(dict.fromkeys(path for path in found if Path(path).exists())),
         ("/dev/null",),
     )

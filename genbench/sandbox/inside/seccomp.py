@@ -198,6 +198,21 @@ _TOOLS = {
     "mincore": (27, 232),
 }
 """What compilers, and runtimes of other languages than Python, need beyond a program."""
+_SOCKETS = {
+    "socket": (41, 198),
+    "connect": (42, 203),
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "recvmsg": (47, 212),
+    "setsockopt": (54, 208),
+    "getsockopt": (55, 209),
+    "setsid": (112, 157),
+}
+"""What clients and servers need, for programs that have a network of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +221,8 @@ class Machine:
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
     calls fail with "no such call", so that the C library takes the older call. `keeping` calls are allowed to
-    the zygote only, and `tools` to programs of other languages only. All other calls are refused.
+    the zygote only, `tools` to programs of other languages only, and `sockets` to those of them that have a
+    network of their own. All other calls are refused.
     """
 
     name: str
@@ -216,6 +232,7 @@ class Machine:
     absent: tuple[int, ...]
     keeping: dict[str, int]
     tools: dict[str, int]
+    sockets: dict[str, int]
     foreign_from: int | None
     """First number of another calling convention (x32), which is refused completely."""
 
@@ -237,7 +254,8 @@ def machine(name: str | None = None) -> Machine | None:
     absent = tuple(both[column] for both in _ABSENT.values())
     keeping = {call: both[column] for call, both in _KEEPING.items()}
     tools = {call: number for call, both in _TOOLS.items() if (number := both[column]) is not None}
-    return Machine(name, audit, plain, checked, absent, keeping, tools, foreign_from)
+    sockets = {call: both[column] for call, both in _SOCKETS.items()}
+    return Machine(name, audit, plain, checked, absent, keeping, tools, sockets, foreign_from)
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
@@ -416,18 +434,20 @@ def build(machine: Machine) -> Filters:
     )
 
 
-def build_tools(machine: Machine, *, shares_processes: bool) -> list[Filter]:
+def build_tools(machine: Machine, *, shares_processes: bool, sockets: bool = False) -> list[Filter]:
     """Return the filters for a program of another language, and for its compiler.
 
     It may start programs and write files, as far as mounts, landlock and limits let it.
 
     Args:
         shares_processes: whether it sees processes of others. It may then signal its first process only.
+        sockets: whether it may make sockets and use them freely.
     """
     fixed = [rule for rule in _RULES if not rule.is_own and rule.call not in ("clone", *_TOOLS_FREE)]
     own = {rule.call for rule in _RULES if rule.is_own} - {"kill", "tgkill", "sched_getaffinity", "prlimit64"}
     first = [*_TOOLS_RULES, *fixed, *(_Rule(call) for call in [*_TOOLS_FREE, *own])]
     allowed = [*machine.plain.values(), *machine.tools.values()]
+    allowed += machine.sockets.values() if sockets else ()
     last = [rule for rule in _RULES if rule.call in own or (shares_processes and rule.call in _SIGNALS)]
     return [
         _filter(

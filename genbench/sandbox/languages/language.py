@@ -76,6 +76,8 @@ class Language:
         view: folders that the toolchain is read from, beyond those of every program. They may be patterns.
         needs: files that must exist, with their packages.
         links: links (path, target) that tier A has besides.
+        mounts: folders of the host, and where tier A shows them. They are read whole.
+        loopback: whether tier A lets programs use sockets, which reach no other machine.
         environment: further variables, with {work} for the working folder.
     """
 
@@ -97,6 +99,8 @@ class Language:
     view: tuple[str, ...] = ()
     needs: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    mounts: tuple[tuple[str, str], ...] = ()
+    loopback: bool = False
     environment: tuple[tuple[str, str], ...] = ()
 
     def check(self, tests: str) -> None:

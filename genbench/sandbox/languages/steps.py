@@ -92,8 +92,8 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
     Raises:
         SandboxError: the step could not be started.
     """
-    uid = private_uid()
-    tools = tool_cage(cage, language.folders, step.work_mib, language.links)
+    uid = _uid(cage.tier, language)
+    tools = tool_cage(cage, language, step.work_mib)
     place = _Place(cage, uid)
     work = WORK if place.folder is None else str(place.folder)
     order = {
@@ -103,7 +103,7 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
         "work": work,
         "tier": cage.tier,
         "uid": uid,
-        "filters": _filters(cage.tier),
+        "filters": _filters(cage.tier, language.loopback),
         "readable": tools.readable,
         "executable": tools.executable,
         "writable": [*tools.writable, work],
@@ -128,14 +128,30 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
         place.remove()
 
 
+def _uid(tier: Tier, language: Language) -> int:
+    """Return the user of a step: one of its own, unless that one could not read what it needs.
+
+    Tier A mounts it where everybody can.
+    """
+    closed = tier == "b" and not all(_is_open(Path(path)) for path, _ in language.mounts)
+    return 0 if closed and os.geteuid() == 0 else private_uid()
+
+
+def _is_open(path: Path) -> bool:
+    """Return whether every user can read a folder."""
+    real = path.resolve()
+    return all(place.stat().st_mode & 0o001 for place in (real, *real.parents))
+
+
 @lru_cache(maxsize=4)
-def _filters(tier: Tier) -> tuple[tuple[bytes, bool], ...]:
+def _filters(tier: Tier, loopback: bool) -> tuple[tuple[bytes, bool], ...]:
     found = seccomp.machine()
     if tier == "unsafe":
         return ()
     if found is None:
         raise SandboxError("seccomp: no tables for this processor")
-    filters = seccomp.build_tools(found, shares_processes=tier == "b")
+    # Landlock knows nothing of UDP, and tier B has the network of the host.
+    filters = seccomp.build_tools(found, shares_processes=tier == "b", sockets=loopback and tier == "a")
     return tuple((filter_.code, filter_.has_ids) for filter_ in filters)
 
 
