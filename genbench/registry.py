@@ -53,6 +53,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "set": "genbench.verifiers.text.set_match:SetVerifier",
             "recited": "genbench.verifiers.text.continuation_overlap:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
+            "unittest": "genbench.verifiers.unittests:UnittestVerifier",
             "program": "genbench.verifiers.program:ProgramVerifier",
             "livebench": "genbench.verifiers.livebench.verifier:LiveBenchVerifier",
             "livebench_instructions": "genbench.verifiers.livebench.verifier:LiveBenchInstructionVerifier",

@@ -160,6 +160,8 @@ def _devices() -> list[str]:
 
 
 _SHARED_MIB = 64
+_OF_LIBRARIES = ("/proc/self", "/etc/mime.types")
+"""What libraries read at their start in tier B. A program's own process opens /proc/self, and sees itself."""
 WORK = "/work"
 """The working folder of a step in tier A."""
 _PROGRAMS = ("/usr/bin", "/bin", "/usr/libexec", "/usr/include", *_LIBRARIES[:-1])
@@ -197,6 +199,8 @@ class Tools(Protocol):
     def mounts(self) -> Sequence[tuple[str, str]]: ...
     @property
     def loopback(self) -> bool: ...
+    @property
+    def processes(self) -> bool: ...
 
 
 def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
@@ -226,6 +230,8 @@ def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
     if tools.loopback:  # what servers and pools of processes of the standard library need
         options += ["--perms", "1777", "--size", str(_SHARED_MIB << 20), "--tmpfs", "/dev/shm"]
         options += ["--ro-bind", str(_CODE / "hosts"), "/etc/hosts"]
+    if tools.processes:
+        options += ["--proc", "/proc"]
     options += ["--symlink", WORK, "/tmp", "--perms", "0777", "--size", str(work_mib << 20), "--tmpfs", WORK]
     options += ["--remount-ro", "/", "--chdir", WORK]
     start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _STEP.format(code=_CAGE))
@@ -244,10 +250,11 @@ def _bare_tools(cage: Cage, tools: Tools) -> ToolCage:
     found = [os.path.realpath(path) for path, _ in tools.mounts]
     found += [path for folder in folders for path in _without_packages(folder.resolve(), hidden)]
     python = Path(os.path.realpath(sys.executable))
+    more = (str(_CODE), *_OF_LIBRARIES) if tools.mounts else ()
     return ToolCage(
         (str(python), *_FLAGS, "-c", _STEP.format(code=str(_CODE.parent))),
         dict(_ENVIRONMENT),
-        ("/dev/urandom", "/etc/ld.so.cache", *([str(_CODE)] if tools.mounts else [])),
+        ("/dev/urandom", "/etc/ld.so.cache", *(path for path in more if Path(path).exists())),
         tuple(dict.fromkeys(path for path in found if Path(path).exists())),
         ("/dev/null",),
     )

@@ -27,6 +27,11 @@ _ASK = "import sys; print(sys.version_info[0], sys.version_info[1], sys.version_
 _ASK_LIMIT_S = 30.0
 
 
+def is_digest(lock: str) -> bool:
+    """Return whether a lock is a digest, and not a file."""
+    return _DIGEST.match(lock) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """A virtual environment, read once.

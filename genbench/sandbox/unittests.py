@@ -53,10 +53,11 @@ _WHY = 1500
 _TOO_LARGE = -25
 _LEFT_OUT = "left_out"
 """The outcome of a test that its own decorator skips, whatever the program is."""
+_TOO_MUCH = ("File too large", "No space left on device")
 _OUT_OF_MEMORY = ("MemoryError", "Unable to allocate", "Cannot allocate memory", "bad_alloc")
 
 
-def test_names(tests: str) -> tuple[str, ...]:
+def names_of_tests(tests: str) -> tuple[str, ...]:
     """Return the names of the tests in a source, in the order in which unittest runs them.
 
     Raises:
@@ -85,18 +86,21 @@ def _names(classes: Mapping[str, ast.ClassDef], name: str, seen: tuple[str, ...]
             yield from _names(classes, base.id, (*seen, name))
 
 
-class TestRunner:
+class UnittestRunner:
     """Runs programs with their tests in one environment, one at a time.
 
     Args:
         cage: a cage that passed its self-test.
         environment: what the programs may import.
+
+    `has_processes` tells whether programs see a /proc, which psutil and tensorflow need.
     """
 
     def __init__(self, cage: Cage, environment: Environment) -> None:
         self.cage = cage
         self.environment = environment
         self._fonts: Files | None = None
+        self.has_processes = cage.user == "root" and self._starts_with_processes()
 
     @classmethod
     def open(
@@ -112,6 +116,14 @@ class TestRunner:
         if not unsafe_local_exec and (failures := broken(cage)):
             raise UnavailableError(f"{cage.label}: a program with libraries could {', '.join(failures)}")
         return cls(cage, environment)
+
+    def _starts_with_processes(self) -> bool:
+        """Return whether the cage starts with a /proc. A container that masks parts of its own refuses it."""
+        self.has_processes = True
+        try:
+            return self._python(_PREPARING, ("-S", "-c", ""), {}).status == 0
+        except SandboxError:
+            return False
 
     def missing(self, names: Iterable[str]) -> dict[str, str]:
         """Return why modules cannot be imported in the environment, by name. Those that can are not in it."""
@@ -134,7 +146,7 @@ class TestRunner:
             DataError: the tests are no class of tests.
             SandboxError: no program runs here any more.
         """
-        names = test_names(tests)
+        names = names_of_tests(tests)
         why = ""
         for _ in range(_TRIES):
             try:
@@ -197,6 +209,7 @@ class TestRunner:
                 for path in self.environment.folders
             ),
             loopback=True,
+            processes=self.has_processes,
             environment=(
                 ("HOME", "{work}/home" if ORDER in files else "{work}"),
                 ("TMPDIR", "{work}/tmp" if ORDER in files else "{work}"),
@@ -242,8 +255,7 @@ def _grade(ended: Ended, key: bytes, names: Sequence[str]) -> Grade:
         why = f"it interfered with its tests: {report.interfered}"
         return Grade("wrong", test=0, why=why, wall_s=ended.wall_s)
     if report.step != "done":
-        verdict: Result = "memory" if _is_memory(report.why) else "runtime_error"
-        return Grade(verdict, test=0, why=report.why, wall_s=ended.wall_s)
+        return Grade(_by_error(report.why), test=0, why=report.why, wall_s=ended.wall_s)
     return _by_outcomes(report.outcomes, names, report.why, ended.wall_s)
 
 
@@ -254,9 +266,7 @@ def _by_outcomes(outcomes: Mapping[str, str], names: Sequence[str], why: str, wa
         found = outcomes.get(name, "not run")
         if found in ("passed", _LEFT_OUT):
             continue
-        verdict: Result = "runtime_error" if found == "error" else "wrong"
-        if found == "error" and _is_memory(why):
-            verdict = "memory"
+        verdict: Result = _by_error(why) if found == "error" else "wrong"
         return Grade(verdict, test=number, actual=found, why=why or f"{name}: {found}", wall_s=wall_s)
     if further := sorted(set(outcomes) - set(names)):
         what = f"{further[0]}: {outcomes[further[0]]}"
@@ -288,15 +298,19 @@ def _signed(report: bytes, key: bytes) -> _Report | None:
 def _without_report(ended: Ended) -> Result:
     if ended.status in (_TOO_LARGE, 128 - _TOO_LARGE):
         return "output_limit"
-    return "memory" if _is_memory(ended.errors) else "runtime_error"
+    return _by_error(ended.errors)
 
 
 def _unsigned(ended: Ended) -> str:
     return f"{_said(ended)}\nit ended with status {ended.status} before its tests were over".strip()
 
 
-def _is_memory(text: str) -> bool:
-    return any(word in text for word in _OUT_OF_MEMORY)
+def _by_error(text: str) -> Result:
+    """Return the verdict on a program by the last line of its error."""
+    last = text.strip().rpartition("\n")[2]
+    if any(word in last for word in _OUT_OF_MEMORY):
+        return "memory"
+    return "output_limit" if any(word in last for word in _TOO_MUCH) else "runtime_error"
 
 
 def _said(ended: Ended) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from genbench import registry
 from genbench.errors import ConfigError, DataError, options_mistake
 from genbench.protocols import HubDataset, Row, Task, TaskInfo
+from genbench.sandbox.environment import is_digest
 from genbench.stats.metrics import SCORED_METRICS, parse_metric
 from genbench.suite.config import IMPORTED, TaskEntry, Turn
 from genbench.suite.shipped import resolve
@@ -115,13 +116,27 @@ def check_reference(suite: Suite, entry: TaskEntry, task: Task) -> None:
 
 
 def with_folders(suite: Suite, entry: TaskEntry) -> TaskEntry:
-    """Resolve the folders among the verifier's options (punkt_dir, tagger_dir) against the suite's folder."""
+    """Resolve the paths among the verifier's options against the suite's folder.
+
+    They are the folders (punkt_dir, tagger_dir), and those of `environment`.
+    """
     folders = {
         key: str(resolve(value, suite.folder))
         for key, value in entry.verifier.items()
         if key.endswith("_dir") and isinstance(value, str)
     }
-    return entry.model_copy(update={"verifier": entry.verifier | folders}) if folders else entry
+    found: dict[str, Any] = dict(folders)
+    if isinstance(given := entry.verifier.get("environment"), Mapping):
+        found["environment"] = with_places(given, suite.folder)
+    return entry.model_copy(update={"verifier": entry.verifier | found}) if found else entry
+
+
+def with_places(environment: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return an environment with its paths resolved against a folder. A digest is no path."""
+    return {
+        key: str(resolve(value, folder)) if isinstance(value, str) and not is_digest(value) else value
+        for key, value in environment.items()
+    }
 
 
 _TOOL_LOOP, _USER_LOOP, _GENERATED, _AGENT = "tool_loop", "user_loop", "generated", "agent"

@@ -963,3 +963,19 @@ def _livebench_rule(row: Row) -> str:
         raise DataError(f"task {row['task']}: no rule is known for '{name}'")
     is_older = str(row["livebench_release_date"])[:10] < _LIVEBENCH_NEW_RULES
     return _OLDER.get(name, name) if is_older else name
+
+
+def bigcodebench(row: Row, place: int) -> Row:
+    """Return a row of BigCodeBench with its libraries as a list, and its own solution as a whole program.
+
+    Raises:
+        DataError: the libraries are no list.
+    """
+    libraries = row["libs"]
+    try:
+        libraries = ast.literal_eval(libraries) if isinstance(libraries, str) else libraries
+    except (ValueError, SyntaxError):
+        raise DataError(f"libs is {libraries!r:.100}, wanted a list of names") from None
+    if not isinstance(libraries, list) or not all(isinstance(name, str) for name in libraries):
+        raise DataError(f"libs is {libraries!r:.100}, wanted a list of names")
+    return {**row, "libs": libraries, "solution": row["complete_prompt"] + row["canonical_solution"]}

@@ -49,6 +49,9 @@ _COMPARING = ("numpy.testing", "pandas.testing", "pandas._testing", "pandas._tes
 """Modules with assertions that tests use. They are imported before the program, which could change them."""
 _REPLACEABLE = frozenset({"open", "input", "print", "_", "exit", "quit", "help", "copyright", "credits"})
 """Built-ins that tests replace, and some leave replaced. None of them decides a comparison."""
+_OF_MODULES = 2
+"""The parts of a place in a module: its name, and one in it. Modules may get new names, as mock_open does it.
+A class that gets a method does something else."""
 _MISSING = object()
 
 
@@ -182,7 +185,7 @@ class _Intact:
             if now.get(place, _MISSING) is not value:
                 return f"{'.'.join(place)} was replaced"
         for place in now.keys() - self._was.keys():
-            if len(place) > 1 and place[0] in _TRUSTED:
+            if place[0] in _TRUSTED and len(place) > _OF_MODULES and place[:_OF_MODULES] in self._was:
                 return f"{'.'.join(place)} was added"
         return None
 
@@ -193,10 +196,9 @@ class _Intact:
         for name, module in self._modules.items():
             yield (name,), sys.modules.get(name)
             for key, value in list(vars(module).items()):
-                if key.startswith("__"):
-                    continue
-                yield (name, key), value
-                yield from _parts((name, key), value, name.partition(".")[0])
+                if isinstance(value, (FunctionType, type)):
+                    yield (name, key), value
+                    yield from _parts((name, key), value, name.partition(".")[0])
         for name, value in self._tests.items():
             yield (TESTS_FILE, name), self._space.get(name)
             yield from _parts((TESTS_FILE, name), value, MODULE)

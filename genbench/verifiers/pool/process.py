@@ -52,7 +52,12 @@ class VerifierSpec:
 
     def digest(self, version: str) -> str:
         """Return what verdicts carry. Verdicts with another digest are never mixed in."""
-        return hashlib.sha256(f"{self.key}\0{version}".encode()).hexdigest()[:16]
+        key = self.key
+        if "environment" in self.options:
+            # Where it is decides nothing. What is in it is in the version.
+            rest = {name: value for name, value in self.options.items() if name != "environment"}
+            key = json.dumps([self.name, rest], sort_keys=True)
+        return hashlib.sha256(f"{key}\0{version}".encode()).hexdigest()[:16]
 
 
 class LoadRefusedError(ConfigError):
@@ -80,6 +85,8 @@ def refused_text(reasons: Mapping[str, str], rows: Mapping[str, int] = MappingPr
     ]
     if len(reasons) == 1:
         return lines[0]
+    if len(set(reasons.values())) == 1:
+        return f"{len(reasons):,} references cannot be used: {next(iter(reasons.values()))}"
     more = len(reasons) - len(lines)
     left_out = [f"… and {more:,} more"] if more else []
     shown = "".join(f"\n  {line}" for line in (*lines, *left_out))
