@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,30 @@ def cpp_row(number: int, name: str, more: int) -> Row:
     }
 
 
+def unittest_row(name: str, wanted: int) -> Row:
+    """Return a row of BigCodeBench whose function changes a 4."""
+    prompt = f"import numpy\ndef {name}(x):\n"
+    return {
+        "task_id": f"BigCodeBench/{name}",
+        "complete_prompt": f'{prompt}    """Change x."""\n',
+        "instruct_prompt": f"Change x. Start with:\n```\n{prompt}```",
+        "canonical_solution": "    return x\n",
+        "code_prompt": prompt,
+        "test": "import unittest\nclass TestCases(unittest.TestCase):\n    def test_it(self):\n"
+        f"        self.assertEqual({name}(4), {wanted})\n",
+        "entry_point": name,
+        "libs": "['numpy']",
+    }
+
+
+OPTIONS: dict[str, dict[str, Any]] = {"bigcodebench": {"environment": {"python": sys.prefix}}}
+"""Options of verifiers that a suite has to give."""
 ROWS: dict[str, list[tuple[Row, str]]] = {
+    "bigcodebench": [
+        # Without the import of the prompt, which stands before each program.
+        (unittest_row("twice", 8), "def twice(x):\n    return int(numpy.multiply(2, x))\n"),
+        (unittest_row("half", 2), HALVE),
+    ],
     "humaneval": [(HUMANEVAL, TWICE), (HALF, HALVE)],
     "humaneval_plus": [
         (HUMANEVAL | {"test": PLUS_TEST}, TWICE),
@@ -78,7 +102,8 @@ NAMES = frozenset(ROWS)
 
 def scores(task: Any, rows: Sequence[Row], programs: Sequence[str]) -> list[float]:
     """Return the score of each row's program. Rows keep their order."""
-    verifier = registry.load("verifier", task.info.verifier)(**task.info.verifier_options)
+    options = task.info.verifier_options | OPTIONS.get(task.info.name, {})
+    verifier = registry.load("verifier", task.info.verifier)(**options)
     found = []
     try:
         for problem, program in zip(task.problems(rows), programs, strict=True):

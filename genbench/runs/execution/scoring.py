@@ -373,10 +373,18 @@ def verify_with(
     return verify
 
 
+_NAMED = 20
+"""Problems that a warning names. The others are counted only."""
+
+
 def _opened_words(task: LoadedTask, opened: Opened) -> Iterator[str]:
     if opened.unavailable:
-        why = next(iter(opened.unavailable.values()))
-        yield f"{task.name}: {len(opened.unavailable)} of {len(task.problems)} problems are left out: {why}"
+        names, why = list(opened.unavailable), next(iter(opened.unavailable.values()))
+        named = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+        yield (
+            f"{task.name}: {len(names)} of {len(task.problems)} problems are left out: {why} "
+            f"({'problem' if len(names) == 1 else 'problems'} {named})"
+        )
     for note in opened.notes:
         yield f"{task.name}: {note}"
 
