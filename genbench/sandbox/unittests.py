@@ -121,7 +121,7 @@ class UnittestRunner:
         """Return whether the cage starts with a /proc. A container that masks parts of its own refuses it."""
         self.has_processes = True
         try:
-            return self._python(_PREPARING, ("-S", "-c", ""), {}).status == 0
+            return self.start(_PREPARING, ("-S", "-c", ""), {}).status == 0
         except SandboxError:
             return False
 
@@ -130,7 +130,7 @@ class UnittestRunner:
         wanted = list(dict.fromkeys(names))
         if not wanted:
             return {}
-        ended = self._python(_PREPARING, ("-c", _IMPORTS, json.dumps(wanted)), {})
+        ended = self.start(_PREPARING, ("-c", _IMPORTS, json.dumps(wanted)), {})
         try:
             return dict(json.loads(ended.output.strip().splitlines()[-1]))
         except (ValueError, IndexError):
@@ -177,7 +177,7 @@ class UnittestRunner:
             keep=(REPORT,),
         )
         files = {**fonts, ORDER: (json.dumps(order).encode("utf-8", "surrogatepass"), _MODE)}
-        ended = self._python(step, (f"{inside_folder(self.cage)}/unittests.py",), files)
+        ended = self.start(step, (f"{inside_folder(self.cage)}/unittests.py",), files)
         return Outcome(_grade(ended, key, names), "run", ended.cpu_s, ended.peak_mib)
 
     def _font_list(self) -> Files:
@@ -185,14 +185,14 @@ class UnittestRunner:
         if self._fonts is None:
             self._fonts = {}
             if "matplotlib" in self.environment.installed:
-                ended = self._python(_PREPARING, ("-c", _FONTS), {})
+                ended = self.start(_PREPARING, ("-c", _FONTS), {})
                 self._fonts = {
                     name: file for name, file in ended.files.items() if name.startswith("fontlist")
                 }
         return self._fonts
 
-    def _python(self, step: Step, arguments: Sequence[str], files: Files) -> Ended:
-        """Run the environment's interpreter."""
+    def start(self, step: Step, arguments: Sequence[str], files: Files) -> Ended:
+        """Run the environment's interpreter, as for a program, and return how it ended."""
         moved = self.cage.tier == "a"
         place = _PLACE if moved else str(self.environment.folder)
         command = (f"{place}/bin/python", "-B", *arguments)
