@@ -3,15 +3,14 @@
     python benchmarks/unittests.py ENVIRONMENT ROWS.jsonl [--every 3] [--runs 3] [--tier a]
 
 ENVIRONMENT is the folder of `make bigcodebench`, and ROWS a mirrored file. Each row's own solution is run
-with its tests, several times. Then three programs that are wrong: a body of `return None`, another constant,
-and the solution of another row. CPU is that of all processes, next to the CPU of a plain process that runs
-the same program and tests with `unittest.main()`.
+with its tests, several times. Then three programs that are wrong: a body of `return None`, a result in
+a list, and the solution of another row. CPU is that of all processes, next to the CPU of a plain process
+that runs the same program and tests with `unittest.main()`.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import resource
 from collections import Counter
@@ -44,38 +43,19 @@ def returns_none(row: Row) -> str:
     return f"{row['code_prompt']}\n    return None\n"
 
 
-class _OtherConstant(ast.NodeTransformer):
-    """Changes the first number or text in the body of a function."""
-
-    done = False
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        if self.done or isinstance(node.value, bool | bytes | type(None) | type(...)):
-            return node
-        self.done = True
-        value = f"{node.value}x" if isinstance(node.value, str) else node.value + 17
-        return ast.copy_location(ast.Constant(value), node)
-
-
-def other_constant(row: Row) -> str | None:
-    """Return the solution with another constant in its last statement that has one, or None."""
-    tree = ast.parse(solution(row))
-    own = [
-        item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == row["entry_point"]
-    ]
-    for statement in reversed(own[-1].body if own else []):
-        change = _OtherConstant()
-        changed = change.visit(statement)
-        if change.done:
-            own[-1].body[own[-1].body.index(statement)] = changed
-            return ast.unparse(ast.fix_missing_locations(tree))
-    return None
+def in_a_list(row: Row) -> str:
+    """Return the solution with a function that returns its result in a list."""
+    name = row["entry_point"]
+    again = f"def {name}(*args, **kwargs):\n    return [_own(*args, **kwargs)]\n"
+    return f"{solution(row)}\n\n_own = {name}\n{again}"
 
 
 def plain_cpu_s(runner: UnittestRunner, row: Row) -> float:
     """Return the CPU of a process that does nothing but run a program and its tests."""
-    text = f"{solution(row)}\n{row['test']}\nunittest.main(argv=['x'], exit=False)\n"
-    return runner.start(_BARE, ("main.py",), {"main.py": (text.encode(), 0o644)}).cpu_s
+    fonts = "import os\nos.environ['MPLCONFIGDIR'] = os.getcwd()\n"  # an ordinary home has the list of fonts
+    text = f"{fonts}{solution(row)}\n{row['test']}\nunittest.main(argv=['x'], exit=False)\n"
+    files = {**runner.font_list(), "main.py": (text.encode(), 0o644)}
+    return runner.start(_BARE, ("main.py",), files).cpu_s
 
 
 def main() -> None:
@@ -114,12 +94,10 @@ def main() -> None:
     for place, row in enumerate(passed):
         wrong = {
             "returns None": returns_none(row),
-            "another constant": other_constant(row),
+            "its result in a list": in_a_list(row),
             "another row's": solution(passed[place - 1]),
         }
         for name, program in wrong.items():
-            if program is None:
-                continue
             credited[f"{name}, tried"] += 1
             if runner.run(program, row["test"], limits).grade.verdict == "pass":
                 credited[name] += 1

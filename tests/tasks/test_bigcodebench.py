@@ -57,7 +57,7 @@ def test_the_hard_rows_are_another_dataset_and_each_choice_another_version() -> 
 def test_libraries_that_are_no_list_are_refused() -> None:
     task = registry.load("task", "bigcodebench")()
     with pytest.raises(DataError, match="libs is 'numpy', wanted a list"):
-        task.read_rows([unittest_row("twice", 8) | {"libs": "numpy"}])
+        task.read_rows([{**unittest_row("twice", 8), "libs": "numpy"}])
 
 
 @pytest.fixture(scope="module")
