@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jinja2
 
 from genbench.analysis.parity import ready_responses
@@ -12,8 +14,9 @@ from genbench.reports.numbers import interval, points, signed
 from genbench.safetext.printable import printable
 
 
+@functools.cache
 def page_environment() -> jinja2.Environment:
-    """Return the templates of pages, with escaping on and the filters for numbers."""
+    """Return the templates of pages, with escaping on and the filters for numbers. Each is compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genbench.reports"),
         autoescape=True,
