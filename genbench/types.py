@@ -273,7 +273,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a judge, and the constraint on its reply ({"choice": …} or {"regex": …})."""
+    """One question to a judge, and the constraint on its reply ({"choice": …} or {"regex": …}).
+
+    With {"first_token": [text, …]} nothing is written. The contents of the messages, joined, are the prompt
+    without a chat template. Those of the role `user` are texts of others. Those of the role `assistant` are
+    how the reply begins, each in tokens of its own. The reply is a JSON object of the texts with the
+    natural log-probability of the first token of each, null if the engine names none.
+    """
 
     messages: tuple[Message, ...]
     structured: Mapping[str, Any]

@@ -103,11 +103,48 @@ class FreeReply(Strict):
         ]
 
 
+class FirstToken(Strict):
+    """What a judge's first token says, if the judge is a classifier that is read and not asked to write."""
+
+    tokens: dict[str, str] = Field(
+        min_length=2,
+        max_length=20,
+        description="for each label the text that begins a reply, with the blank before it if there is one; "
+        "its first token is read",
+    )
+    score: Literal["label", "expected"] = Field(
+        "label", description="the score of one label, or the mean of all scores by the labels' probabilities"
+    )
+    threshold: float = Field(
+        0.5, gt=0, lt=1, description="two labels: the share from which on the first one is the verdict"
+    )
+    least_mass: float = Field(
+        0.5, ge=0, le=1, description="probability of all labels together, below which there is no verdict"
+    )
+    lead: tuple[str, ...] = Field(
+        (),
+        description="texts between prompt and label, each in tokens of its own, such as line ends that a "
+        "judge writes first",
+    )
+
+    @field_validator("tokens")
+    @classmethod
+    def _told_apart(cls, found: dict[str, str]) -> dict[str, str]:
+        for label, text in found.items():
+            if not text.strip():
+                raise ValueError(f"the text of '{label}' is empty")
+        if len(set(found.values())) < len(found):
+            raise ValueError("two labels have the same text")
+        return found
+
+
 class JudgeFile(Strict):
     """A judge as people write it. Scores of labels are in [0, 1]."""
 
     name: str = Field(pattern=NAME_PATTERN)
-    form: str = Field(description='label, pairwise, rubric, checklist, a plug-in\'s name, or "module:Class"')
+    form: str = Field(
+        description='label, pairwise, rubric, checklist, first_token, a plug-in\'s name, or "module:Class"'
+    )
     prompt: str = Field(description="the prompt file, relative to this file")
     prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     labels: dict[str, float] = Field(default_factory=dict)
@@ -139,6 +176,9 @@ class JudgeFile(Strict):
     reply: FreeReply | None = Field(
         None,
         description="how a reply is read that the judge writes as it likes; default: it is held to words",
+    )
+    first_token: FirstToken | None = Field(
+        None, description="form first_token: the tokens of the labels, and what their probabilities mean"
     )
     reason: bool = Field(False, description="whether the judge writes one short sentence before its verdict")
     options: dict[str, Any] = Field(default_factory=dict, description="options of a form from a plug-in")

@@ -53,7 +53,8 @@ class JudgePrompt:
 
     Args:
         reply: the constraint on the reply: ``{"choice": [word, …]}`` or ``{"regex": pattern}``. It is empty
-            if the judge file has `reply`, which says how a reply in free form is read.
+            if the judge file has `reply`, which says how a reply in free form is read. With
+            ``{"first_token": [text, …]}`` the reply is not written: see `genbench.types.Question`.
         fields: texts that replace ``{name}`` in the judge's prompt file. Every form already has
             ``question``, ``reference``, ``answer``, ``labels`` and ``dimensions``. Wrap a text that
             someone else wrote in `genbench.judges.prompt.block`.
