@@ -264,6 +264,8 @@ class Case:
     question: str = ""
     asked: tuple[str, ...] = ()
     """The same for each turn, if a judge grades a conversation. `question` is the last of them."""
+    checklist: Any = None
+    """The task's own reference, if an opponent's answer takes its place. For judges of pairs."""
 
     @property
     def answer(self) -> Answer:

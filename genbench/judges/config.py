@@ -138,6 +138,16 @@ class FirstToken(Strict):
         return found
 
 
+class PairRewards(Strict):
+    """Five verdicts on a pair that are worth 1, 0.5, 0, -0.5 and -1, as in WB-Reward."""
+
+    tie_if_longer_by: int | None = Field(
+        500,
+        ge=0,
+        description="a slight win by a text that is longer by more characters is a tie; null: it never is",
+    )
+
+
 class JudgeFile(Strict):
     """A judge as people write it. Scores of labels are in [0, 1]."""
 
@@ -161,6 +171,9 @@ class JudgeFile(Strict):
     points: int = Field(5, ge=2, le=10, description="rubrics: highest score of a dimension; the lowest is 1")
     graded: bool = Field(
         False, description="pairs: five verdicts, from A>>B to B>>A, of which a strong one counts thrice"
+    )
+    rewards: PairRewards | None = Field(
+        None, description="pairs: five verdicts from A++ to B++, which are worth 1 to -1; not with `graded`"
     )
     each: bool = Field(
         False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,12 @@ class OpponentsByStratum(Strict):
     of: dict[str, Opponent] = Field(min_length=1, description="the opponent for each value of it")
 
 
+class SeveralOpponents(Strict):
+    """Opponents that every answer is compared with. The score is the mean, and each opponent is a part."""
+
+    each: dict[str, Opponent] = Field(min_length=2, description="the opponents by name")
+
+
 class JudgedBy(Strict):
     """The options under a judged task's `verifier:`."""
 
@@ -61,10 +67,10 @@ class JudgedBy(Strict):
     rule: dict[str, Any] = Field(
         default_factory=dict, description="options of the rule that runs before the judge"
     )
-    baseline: Opponent | OpponentsByStratum | None = Field(
+    baseline: Opponent | OpponentsByStratum | SeveralOpponents | None = Field(
         None,
-        description="pairs: folder of a stored run, a file of answers, or either for each stratum; default: "
-        "the task's reference is the opponent",
+        description="pairs: folder of a stored run, a file of answers, either for each stratum, or several; "
+        "default: the task's reference is the opponent",
     )
 
 
@@ -85,10 +91,11 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
         options = JudgedBy.model_validate(own)
     except ValidationError as error:
         first = error.errors()[0]
-        if first["loc"][0] == "baseline":  # pydantic tells of each of the three kinds, and not what is wanted
+        if first["loc"][0] == "baseline":  # pydantic tells of each of the kinds, and not what is wanted
             raise ConfigError(
-                f"{where}: verifier.baseline: wanted a run folder, {{path: FILE, id: KEY, answer: KEY}}, or "
-                f"{{by: STRATUM, of: {{VALUE: either of these}}}}; found {own['baseline']!r:.120}"
+                f"{where}: verifier.baseline: wanted a run folder, {{path: FILE, id: KEY, answer: KEY}}, "
+                "{by: STRATUM, of: {VALUE: either of these}}, or {each: {NAME: either of these, …}} with two "
+                f"or more; found {own['baseline']!r:.120}"
             ) from None
         key = ".".join(str(part) for part in first["loc"])
         hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
@@ -141,6 +148,14 @@ class Baseline:
 
     record: OpponentRecord
     answers: Mapping[str, tuple[str, ...]]
+    each: Mapping[str, Baseline] = field(default_factory=dict)
+    """Several opponents by name. Then there are no answers of its own."""
+
+    def opponents(self, problem_id: str, sample_index: int) -> dict[str, str]:
+        """Return the answers that a sample is compared with, by name. The name of the only one is empty."""
+        if not self.each:
+            return {"": self.answer(problem_id, sample_index)}
+        return {name: one.answer(problem_id, sample_index) for name, one in self.each.items()}
 
     def answer(self, problem_id: str, sample_index: int) -> str:
         """Return the opponent's answer to a sample: that of the same index, modulo the number of answers."""
@@ -337,6 +352,11 @@ def _baseline(suite: Suite, task: LoadedTask, options: JudgedBy) -> Baseline | N
     given = options.baseline
     if given is None:
         return None
+    if isinstance(given, SeveralOpponents):
+        each = {name: _opponent(suite, task, one, task.problems) for name, one in given.each.items()}
+        own = digest([[name, one.record.digest] for name, one in each.items()])
+        record = OpponentRecord(name=" + ".join(each), identity=f"each:{own}", digest=own[:16])
+        return Baseline(record, {}, each)
     if not isinstance(given, OpponentsByStratum):
         return _opponent(suite, task, given, task.problems)
     parts: dict[str, list[Problem]] = defaultdict(list)

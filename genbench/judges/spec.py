@@ -28,6 +28,7 @@ _REFUSED = {
     "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
     "options": "form '{form}' has no 'options'; remove them",
     "graded": "'graded' belongs to form 'pairwise'; form '{form}' has no grades of pairs",
+    "rewards": "'rewards' belong to form 'pairwise'; form '{form}' has no pairs",
     "each": "'each' belongs to the forms 'checklist' and 'rubric'; form '{form}' has no items",
     "vetoes": "'vetoes' belong to form 'rubric'; form '{form}' has no dimensions",
     "reply": "form '{form}' reads no reply in free form; remove 'reply'",
@@ -49,7 +50,7 @@ _DECIDING_KEYS = frozenset(
     }
 )
 """Keys of a judge file that can change a verdict."""
-_LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better", "first_token"}
+_LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better", "first_token", "rewards"}
 """Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
 
 

@@ -109,9 +109,9 @@ def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served
 
 def test_a_judge_behind_vllms_server_is_read_from_its_first_token(tmp_path: Path, served: str) -> None:
     """The server gives the log-probability that it gives for the token when it is part of the prompt."""
-    keys = "labels: {A: 1, B: 0}\nfirst_token: {least_mass: 0, tokens: {A: Y, B: N}}\n"
+    keys = "labels: {A: 1, B: 0}\nfirst_token: {least_mass: 0, tokens: {A: '4', B: '5'}}\n"
     judge = served_by(
-        served, f"form: first_token\n{keys}", folder=tmp_path, prompt="{answer} =\n", model="tiny"
+        served, f"form: first_token\n{keys}", folder=tmp_path, prompt="{answer} = \n", model="tiny"
     )
     [question] = judge.questions(sample("2 + 2"))
 
@@ -126,10 +126,10 @@ def test_a_judge_behind_vllms_server_is_read_from_its_first_token(tmp_path: Path
             await engine.close()
 
     found = asyncio.run(read())
-    listed = [text for text in ("Y", "N") if found[text] is not None]
+    listed = [text for text in ("4", "5") if found[text] is not None]
     assert listed
     for text in listed:
-        body = {"model": "tiny", "prompt": f"2 + 2 ={text}", "max_tokens": 1, "prompt_logprobs": 0}
+        body = {"model": "tiny", "prompt": f"2 + 2 = {text}", "max_tokens": 1, "prompt_logprobs": 0}
         rows = httpx.post(f"{served}/completions", json=body, timeout=60).json()["choices"][0][
             "prompt_logprobs"
         ]

@@ -353,6 +353,44 @@ def test_wildbench_counts_a_session_in_each_of_its_tags(tmp_path: Path, server: 
     assert "[assistant]\nNoted." in asked and "- Is it short?" in asked and "'role'" not in asked
 
 
+def test_wildbench_reward_is_the_mean_of_pairs_with_every_opponent(tmp_path: Path, server: Server) -> None:
+    """Ours is much better than `weak`, and slightly worse than `strong`, whose text is not longer."""
+
+    def grade(prompt: str) -> str:
+        if "A poem about" not in prompt:
+            return '{"choice": "A=B"}'
+        assert "- Is it short?" in said(prompt, "checklist")[0]
+        first, second = said(prompt, "first", "second")
+        word = {"weak": "A++", "strong": "B+"}.get(second) or {"weak": "B++", "strong": "A+"}[first]
+        return json.dumps({"analysis_of_a": "", "analysis_of_b": "", "choice": word})
+
+    server.grade = grade
+    for name in ("weak", "strong"):
+        lines = [json.dumps({"session_id": f"w{i}", "output": name}) for i in range(2)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    each = ", ".join(
+        f"{name}: {{path: {name}.jsonl, id: session_id, answer: output}}" for name in ("weak", "strong")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROWS, "wildbench_reward", ROWS["wildbench"])
+        more = f", verifier: {{baseline: {{each: {{{each}}}}}}}"
+        task = run(tmp_path, server, "wildbench_reward", ["A zero.", "A one."], more=more)
+        assert task["reported"]["name"] == "WB-Reward"
+        assert task["reported"]["value"] == pytest.approx(25.0)  # (1 - 0.5) / 2
+        assert task["judge"]["baseline"]["name"] == "weak + strong"
+        assert task["judge"]["pairwise"]["wins"] == 2 and task["judge"]["pairwise"]["losses"] == 0
+        with pytest.raises(ConfigError, match=r"verifier\.baseline: wanted a run folder"):
+            run(
+                tmp_path,
+                server,
+                "wildbench_reward",
+                ["a", "b"],
+                more=", verifier: {baseline: {each: 5}}",
+            )
+        with pytest.raises(ConfigError, match=r"or set verifier: \{baseline: RUN_DIR/<model>\}"):
+            run(tmp_path, server, "wildbench_reward", ["a", "b"])
+
+
 def test_mt_bench_rates_both_turns_with_what_was_said_before(tmp_path: Path, server: Server) -> None:
     asked: list[list[str]] = []
 

@@ -73,8 +73,8 @@ class FirstTokenForm(LabelForm):
         if not mass > 0 or mass < self._asked.least_mass:
             raise UnreadableReplyError(
                 f"{', '.join(map(repr, self._asked.tokens.values()))} have together the probability "
-                f"{mass:.3g} as the first token, wanted {self._asked.least_mass:g} or more: is the prompt the "
-                "text that the classifier was trained on?"
+                f"{mass:.3g} as the first token, wanted {self._asked.least_mass:g} or more: is the "
+                "prompt the text that the classifier was trained on?"
             )
         return tuple(map(repr, logprobs))
 

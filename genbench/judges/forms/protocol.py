@@ -90,8 +90,8 @@ class JudgeForm(ABC):
     version: ClassVar[str] = "1"
     """Change it together with anything that can change a verdict: it enters the judge's digest."""
     uses: ClassVar[frozenset[str]] = frozenset({"options"})
-    """The keys among `labels`, `labels_by_reference`, `dimensions`, `options`, `graded`, `each`, `vetoes` and
-    `reply` that the form reads.
+    """The keys among `labels`, `labels_by_reference`, `dimensions`, `options`, `graded`, `rewards`, `each`,
+    `vetoes`, `reply` and `first_token` that the form reads.
 
     Others are refused.
     """
@@ -208,7 +208,7 @@ def kappa_record(kappa: Kappa) -> dict[str, Any]:
 
 def word_pattern(words: Sequence[str], reason: bool) -> str:
     """Return the regex of a reply that is one of `words`, in a group."""
-    body = f"{'Verdict: ' if reason else ''}({'|'.join(words)})"
+    body = f"{'Verdict: ' if reason else ''}({'|'.join(map(re.escape, words))})"
     return REASON + body if reason else body
 
 
