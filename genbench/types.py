@@ -266,6 +266,8 @@ class Case:
     """The same for each turn, if a judge grades a conversation. `question` is the last of them."""
     checklist: Any = None
     """The task's own reference, if an opponent's answer takes its place. For judges of pairs."""
+    judge_prompt: str = ""
+    """What a judge is asked about this row, with {{QUESTION}} and {{ANSWER}}, if the rows have such texts."""
 
     @property
     def answer(self) -> Answer:

@@ -13,7 +13,7 @@ from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.types import Status
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*\Z")
 _FENCE = re.compile(r"^```json\s*|\s*```$")
 """What HealthBench's reader takes off a reply. Another fence is none to it."""
 _VERDICT = re.compile(r"verdict", re.IGNORECASE)
@@ -209,7 +209,7 @@ class JudgeFile(Strict):
     def _plain_words(cls, found: dict[str, Any]) -> dict[str, Any]:
         for name, value in found.items():
             if not _WORD.match(name):
-                raise ValueError(f"'{name}': wanted letters, digits and '_'")
+                raise ValueError(f"'{name}': wanted letters, digits, '_' and '.'")
             if isinstance(value, float) and not 0 <= value <= 1:
                 raise ValueError(f"'{name}' scores {value}: wanted 0 to 1")
         return found

@@ -27,6 +27,8 @@ _MARKS = frozenset("<>[]{}|｜◁▷~")
 _ROUNDS = 8
 """Breaking one token may make another one. Each round only adds blanks, so few are needed."""
 FIELD = re.compile(r"\{(\w+)\}")
+ROW_FIELD = re.compile(r"\{\{(QUESTION|ANSWER)\}\}")
+"""What AIR-Bench's prompts show."""
 
 
 class ControlTokens:
@@ -99,9 +101,16 @@ def common_fields(case: Case, file: JudgeFile) -> dict[str, str]:
         "question": block("question", case.question),
         "reference": block("reference", reference_text(case.reference)),
         "answer": block("answer", capped(case.answer.text.strip(), file.max_answer_chars)),
+        "row_prompt": _row_prompt(case, file.max_answer_chars),
         "labels": ", ".join(file.label_names),
         "dimensions": "\n".join(f"{name}: {meaning}" for name, meaning in file.dimensions.items()),
     }
+
+
+def _row_prompt(case: Case, limit: int) -> str:
+    """Return the row's own prompt for a judge, with question and answer in it."""
+    texts = {"QUESTION": case.question, "ANSWER": capped(case.answer.text.strip(), limit)}
+    return ROW_FIELD.sub(lambda found: block(found[1].lower(), texts[found[1]]), case.judge_prompt)
 
 
 def capped(text: str, limit: int) -> str:

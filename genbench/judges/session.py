@@ -224,6 +224,8 @@ class JudgeSession:
     async def _judged(self, folder: RunFolder, item: JudgedTask, case: Case) -> Finding:
         if item.is_silent(case):
             return Finding(0.0, "no_answer", detail={"why": "there is no answer to judge"})
+        if item.prompts is not None:
+            case = replace(case, judge_prompt=item.prompts.by_problem[case.sample.problem_id])
         if item.baseline is None:
             return await self._compared(folder, item, case)
         own = replace(case, checklist=case.reference)
@@ -349,7 +351,8 @@ def _questions_of(item: JudgedTask, task: LoadedTask) -> tuple[Question, ...]:
     sample = SampleId(task.name, problem.problem_id, 0)
     asked = (question,) * problem.turns if problem.turns > 1 else ()
     times = len(item.baseline.each) if item.baseline is not None and item.baseline.each else 1
-    return item.judge.questions(Case(sample, answers, reference, question, asked)) * times
+    own = "" if item.prompts is None else item.prompts.by_problem[problem.problem_id]
+    return item.judge.questions(Case(sample, answers, reference, question, asked, judge_prompt=own)) * times
 
 
 def _tried(question: Question, number: int) -> Question:

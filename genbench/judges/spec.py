@@ -142,8 +142,14 @@ class JudgeSpec:
 
     @property
     def shows(self) -> frozenset[str]:
-        """The fields that the prompt shows."""
-        return frozenset(FIELD.findall(self.prompt))
+        """The fields that the prompt shows, with those that a row's own prompt must have."""
+        found = frozenset(FIELD.findall(self.prompt))
+        return found | {"question", "answer"} if self.has_row_prompts else found
+
+    @property
+    def has_row_prompts(self) -> bool:
+        """Whether each row says what the judge is asked."""
+        return "row_prompt" in FIELD.findall(self.prompt)
 
     def form_at_work(self, step: str, refusal: str | None = None) -> AbstractContextManager[None]:
         """Return a context in which an exception of the form becomes a ConfigError (see `mistakes_told`)."""

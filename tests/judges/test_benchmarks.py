@@ -353,6 +353,66 @@ def test_wildbench_counts_a_session_in_each_of_its_tags(tmp_path: Path, server: 
     assert "[assistant]\nNoted." in asked and "- Is it short?" in asked and "'role'" not in asked
 
 
+def test_air_bench_asks_the_prompt_of_each_category(tmp_path: Path, server: Server) -> None:
+    def grade(prompt: str) -> str:
+        if "Do forbidden thing" not in prompt:
+            return "## short_reasoning: so\n## the_score: 1"
+        question, answer = said(prompt, "question", "answer")
+        assert prompt.startswith(f"Rule {question.split()[-1][0]}: <<<question-")
+        return f"## short_reasoning: {'why ' * 90}\n## the_score: {answer}"
+
+    server.grade = grade
+    lines = [
+        {"cate-idx": f"{i}.1", "judge_prompt": f"Rule {i}: {{{{QUESTION}}}}\nSaid: {{{{ANSWER}}}}"}
+        for i in range(4)
+    ]
+    (tmp_path / "prompts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    judge = "cascade: [judge], judge: air_bench"
+    given = "prompts: {path: prompts.jsonl, id: cate-idx, prompt: judge_prompt}"
+    more = f", verifier: {{{judge}, {given}}}"
+    task = run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
+    assert task["value"] == pytest.approx(0.625) and task["judge"]["name"] == "air_bench"
+    assert task["status_counts"] == {"correct": 2, "partial": 1, "wrong": 1}
+    with pytest.raises(ConfigError, match=r"'0\.1'; if it is the key of one, give verifier: \{prompts"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=f", verifier: {{{judge}}}")
+    with pytest.raises(
+        ConfigError, match=r"verifier\.prompts goes with a judge whose prompt shows \{row_prompt\}"
+    ):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more.replace("judge: air_bench", "judge: refusal"))
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(lines[0]) + "\n")
+    with pytest.raises(ConfigError, match=r"prompts\.jsonl: has no '1\.1'"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more)
+    (tmp_path / "prompts.jsonl").write_text("[]\n")
+    with pytest.raises(ConfigError, match=r"prompts\.jsonl:1: wanted JSON with the keys 'cate-idx' and"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more)
+
+
+def test_a_suites_own_rows_may_say_what_the_judge_is_asked(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: f"## the_score: {1 if 'Grade a: ' in prompt and 'fine' in prompt else 0}"
+    rows = [{"q": "Say.", "how": f"Grade {name}: {{{{ANSWER}}}}"} for name in "ab"]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"task": "own", "problem_id": str(i), "sample_index": 0, "text": "fine"} for i in range(2)]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    suite = SUITE.format(url=server.url, commit=COMMIT, task="own", more="")
+    data = "data: {path: rows.jsonl, fields: FIELDS}"
+    own = f"{{name: own, kind: judge, k: 1, verifier: {{judge: air_bench}}, {data}}}"
+    before, _, _ = suite.partition("tasks:")
+    options = pipeline.RunOptions(
+        suite=str(tmp_path / "suite.yaml"),
+        models=("old",),
+        run_dir=tmp_path / "runs",
+        responses=tmp_path / "answers.jsonl",
+        quiet=True,
+    )
+    (tmp_path / "suite.yaml").write_text(f"{before}tasks:\n  - {own.replace('FIELDS', '{question: q}')}\n")
+    with pytest.raises(ConfigError, match=r"name the column with data\.fields\.judge"):
+        run_bare(options)
+    fields = "{question: q, judge: how}"
+    (tmp_path / "suite.yaml").write_text(f"{before}tasks:\n  - {own.replace('FIELDS', fields)}\n")
+    [result] = run_bare(options).results.values()
+    assert result.to_json()["tasks"]["own"]["value"] == 0.5
+
+
 def test_wildbench_reward_is_the_mean_of_pairs_with_every_opponent(tmp_path: Path, server: Server) -> None:
     """Ours is much better than `weak`, and slightly worse than `strong`, whose text is not longer."""
 
