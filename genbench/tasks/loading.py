@@ -31,6 +31,7 @@ from genbench.tasks.imported import ImportedTask
 from genbench.tasks.loaded_task import AskCache, CompactProblems, LoadedTask
 from genbench.tasks.page.task import PageTask
 from genbench.tasks.plugin_guard import GuardedTask
+from genbench.tasks.python.agents import AgentTask
 from genbench.types import Problem
 
 _FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
@@ -40,7 +41,7 @@ _FIELDS_HINT = "; data.fields says which column is which, as in {question: probl
 class _RowsInFile(Protocol):
     """A task that names the file of its rows."""
 
-    rows_file: Path
+    rows_file: Path | None
 
 
 def task_rows(
@@ -65,8 +66,9 @@ def task_rows(
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
-    if isinstance(task, _RowsInFile):
-        return recent.load(task.rows_file, _columns(task))
+    if isinstance(task, _RowsInFile) and task.rows_file is not None:
+        listed = task.listed() if isinstance(task, AgentTask) else None
+        return listed or recent.load(task.rows_file, _columns(task))
     dataset = task.info.dataset
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
