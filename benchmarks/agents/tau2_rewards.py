@@ -1,4 +1,4 @@
-"""Whether the rewards of tau2-bench through genbench are those of tau2 itself. It needs no model and no network.
+"""Whether tau2-bench's rewards through genbench are those of tau2 itself. No model and no network is needed.
 
     python benchmarks/agents/tau2_rewards.py --python envs/tau2 --tasks retail/tasks.json --domain retail
 
@@ -176,6 +176,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=Path, required=True, help="tasks.json of the domain, or its lines")
     parser.add_argument("--domain", required=True)
     parser.add_argument("--limit", type=int, default=10)
+    parser.add_argument("--without", default="", help="ids of tasks that the installed version lacks")
     given = parser.parse_args()
     text = given.tasks.read_text(encoding="utf-8")
     rows = (
@@ -183,7 +184,7 @@ def main() -> int:
         if given.tasks.suffix == ".json"
         else [json.loads(line) for line in text.splitlines()]
     )
-    rows = rows[: given.limit]
+    rows = [row for row in rows if str(row["id"]) not in given.without.split(",")][: given.limit]
     script = Script(rows)
     server = serve(script)
     with tempfile.TemporaryDirectory(prefix="tau2-", dir=Path.cwd()) as place:
