@@ -69,11 +69,12 @@ class Script:
             agreed = {"expectedOutcome": "all", "reasoning": "scripted", "metExpectation": True}
             return {"role": "assistant", "content": json.dumps({"results": [agreed]})}
         if model == "user":
-            own = sum(message["role"] == "assistant" for message in messages)
-            return {"role": "assistant", "content": "###STOP###" if own else self._presented(said)}
-        found = _NAMED.search(said)
-        assert found is not None, said[-500:]
-        return self._done(found[1], sum(bool(message.get("tool_calls")) for message in messages))
+            content = "###STOP###" if _NAMED.search(said) else self._presented(said)
+            return {"role": "assistant", "content": content}
+        places = [n for n, message in enumerate(messages) if _NAMED.search(str(message.get("content")))]
+        found = _NAMED.search(str(messages[places[0]]["content"]))
+        assert found is not None
+        return self._done(found[1], sum(bool(item.get("tool_calls")) for item in messages[places[0] :]))
 
     def _presented(self, prompt: str) -> str:
         """Return the first words of a user, whose prompt has the scenario of one of the tasks."""
@@ -163,7 +164,7 @@ def by_genbench(python: Path, order: dict[str, Any], folder: Path) -> dict[str, 
     }
     (folder / "suite.yaml").write_text(json.dumps(suite), encoding="utf-8")
     words = ["-m", "genbench", "run", "suite.yaml", "--run-dir", "out", "--trust-code", "folder"]
-    subprocess.run([sys.executable, *words], check=True, cwd=folder)
+    subprocess.run([sys.executable, *words], check=False, cwd=folder)
     lines = (folder / "out" / "m" / "tau2" / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     verdicts = [json.loads(line) for line in lines]
     return {item["problem_id"]: item["score"] for item in verdicts}

@@ -18,6 +18,8 @@ from genbench.types import STATUSES, Status
 
 Name = Literal["command", "mini_swe", "harbor", "inspect", "tau2"]
 NAMES: tuple[Name, ...] = get_args(Name)
+_USER = "user"
+"""The part of the simulated user of tau2."""
 _LONGEST_TEXT = 4_000
 """Characters of one text of a result that are kept."""
 
@@ -105,6 +107,7 @@ def read_plan(
     environment: Sequence[str],
     parser: str,
     peers: Mapping[str, Any] | None = None,
+    install: str | None = None,
 ) -> HarnessPlan:
     """Check the options of a task and return its plan.
 
@@ -112,6 +115,8 @@ def read_plan(
         command: the program of the harness `command`. A relative path was resolved by the caller.
         python: folder of the virtual environment that the harness is installed in. `command` needs none.
         peers: other models by the part that they play, each with the keys of Peer.
+        install: the commands that make the virtual environment. Without `python` they are named as what is
+            missing.
 
     Raises:
         ConfigError: an unknown harness, no program is named, or a limit or a peer is wrong.
@@ -123,33 +128,47 @@ def read_plan(
         raise ConfigError(f"agent: harness {harness} {needs}")
     found = _checked(Limits, limits, "limits")
     known = {name: _checked(Peer, peer, f"peers.{name}") for name, peer in (peers or {}).items()}
-    missing = None
     if harness == "command":
-        if not all(isinstance(word, str) and word for word in command):
-            raise ConfigError(f"agent: command is {list(command)!r}, wanted a list of texts")
-        words, version = tuple(command), _digest_of_files(command)
-        if shutil.which(words[0]) is None:
-            missing = f"options.command: there is no program {words[0]}"
+        words, version, missing = _own_program(command)
     else:
-        if python is None:
-            raise ConfigError(
-                f"agent: harness {harness} needs options.python, the folder of the virtual environment that "
-                "it is installed in (see docs/agents.md)"
-            )
-        driver = Path(__file__).with_name(f"{harness}.py")
-        words = (str(Path(python) / "bin" / "python"), "-P", str(driver))
-        installed = _installed(Path(python))
-        version = f"{installed} {_digest_of_files([str(driver)])}"
-        if not installed or not Path(words[0]).exists():
-            missing = f"options.python: {python} is no virtual environment in which {harness} is installed"
+        words, version, missing = _driver(harness, python, install)
+    if harness == "tau2" and _USER not in known:
+        missing = missing or f"options.peers.{_USER}: name the simulated user's server (see docs/agents.md)"
     unset = [
-        f"peers.{name}.key: {peer.key}" for name, peer in known.items() if peer.key not in (None, *os.environ)
+        f"peers.{part}.key: {peer.key}" for part, peer in known.items() if peer.key not in {None, *os.environ}
     ]
     if unset:
         missing = missing or f"options.{unset[0]} is no variable of this process"
     return HarnessPlan(
         harness, words, dict(settings), found, version, tuple(environment), known, parser, missing=missing
     )
+
+
+def _own_program(command: Sequence[str]) -> tuple[tuple[str, ...], str, str | None]:
+    """Return the words of a team's own program, what it is, and why it cannot be run."""
+    if not all(isinstance(word, str) and word for word in command):
+        raise ConfigError(f"agent: command is {list(command)!r}, wanted a list of texts")
+    missing = None
+    if shutil.which(command[0]) is None:
+        missing = f"options.command: there is no program {command[0]}"
+    return tuple(command), _digest_of_files(command), missing
+
+
+def _driver(harness: str, python: str | None, install: str | None) -> tuple[tuple[str, ...], str, str | None]:
+    """Return how a harness is run by the environment that it is installed in, as `_own_program`."""
+    make = f"; make one: {install}" if install else " (see docs/agents.md)"
+    if python is None:
+        wanted = f"options.python: harness {harness} needs the folder of the virtual environment that it is installed in{make}"
+        if install is None:
+            raise ConfigError(f"agent: {wanted}")
+        return (), "", wanted
+    driver = Path(__file__).with_name(f"{harness}.py")
+    words = (str(Path(python) / "bin" / "python"), "-P", str(driver))
+    installed = _installed(Path(python))
+    missing = None
+    if not installed or not Path(words[0]).exists():
+        missing = f"options.python: {python} is no virtual environment in which {harness} is installed{make}"
+    return words, f"{installed} {_digest_of_files([str(driver)])}", missing
 
 
 _Block = TypeVar("_Block", bound=BaseModel)

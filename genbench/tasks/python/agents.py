@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from genbench.data.digest import rows_digest
-from genbench.errors import DataError
+from genbench.errors import ConfigError, DataError
 from genbench.harnesses.plan import HarnessPlan, read_plan
 from genbench.harnesses.problems import listed_problems, with_instruction
 from genbench.protocols import Row, TaskInfo
@@ -25,6 +25,25 @@ _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """The problems of a published benchmark: where a user gets them, and which they are."""
+
+    source: str
+    rows: int | None = None
+    columns: tuple[str, ...] = ()
+    digest: str | None = None
+
+    def difference(self, rows: Sequence[Row]) -> str | None:
+        """Return how some rows differ from those that are pinned, or None."""
+        if self.rows not in (None, len(rows)):
+            return f"{len(rows)} problems, and the benchmark has {self.rows}"
+        found = [{column: row.get(column) for column in self.columns} for row in rows]
+        if self.digest not in (None, rows_digest(found, self.columns)):
+            return f"other problems than those pinned ({', '.join(self.columns)})"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentTask(RowTask):
     """Problems for a harness.
 
@@ -34,23 +53,27 @@ class AgentTask(RowTask):
     from the folder of the file. The whole row and what is at `path` are part of the reference, so that runs
     on other tasks are not compared.
 
-    `rows_file` is the file of the problems or a folder of them. It is None if they are rows of
-    `info.dataset`.
+    `rows_file` is the file of the problems or a folder of them. It is None if the suite names none.
     """
 
     info: TaskInfo
     rows_file: Path | None
     plan: HarnessPlan
     columns: tuple[str, ...] = field(default=("id",))
+    pinned: Pinned | None = None
 
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
         """Return the rows of a source that is no file of rows, and where they are from.
 
         Raises:
+            ConfigError: the suite names no source.
             DataError: there is no problem in it.
         """
         source = self.rows_file
-        rows = None if source is None else listed_problems(source)
+        if source is None:
+            wanted = self.pinned.source if self.pinned else "the file of the problems"
+            raise ConfigError(f"task {self.info.name}: options.source is missing: name {wanted}")
+        rows = listed_problems(source)
         if rows is None:
             return None
         columns = sorted({column for row in rows for column in row})
@@ -178,9 +201,13 @@ def agent(
         dataset=None,
         k=1,
         verifier=_TASK,
-        metrics=("avg@k", "pass@k", "pass^k"),
+        metrics=(),
         licence="the suite's own",
         family="tools",
-        asks_alike=True,
     )
-    return AgentTask(info, Path(source), plan)
+    return AgentTask(agent_info(info), Path(source), plan)
+
+
+def agent_info(info: TaskInfo) -> TaskInfo:
+    """Return the facts of a task whose samples are rollouts."""
+    return replace(info, verifier=_TASK, metrics=("avg@k", "pass@k", "pass^k"), asks_alike=True)
