@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 import websocket
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from starlette.routing import Route
@@ -325,6 +326,19 @@ def test_kills_and_double_posts_store_each_vote_once(
     assert len(lines) == N and len({line["item"] for line in lines}) == N
 
 
+WAIT = """
+    const [before, done] = arguments;
+    const look = () => {
+        if (location.href === before) return;
+        watch.disconnect();
+        done([location.href, document.documentElement.outerHTML]);
+    };
+    const watch = new MutationObserver(look);
+    watch.observe(document.documentElement, { childList: true, subtree: true });
+    look();
+"""
+
+
 class Seat:
     """A person in a window of the browser that shares no cookie with others. Only keys are pressed."""
 
@@ -345,14 +359,15 @@ class Seat:
     def press(self, *keys: str) -> None:
         """Press keys in this window, and do not wait for what they do."""
         self.browser.switch_to.window(self.window)
-        self.browser.switch_to.active_element.send_keys(*keys)
+        ActionChains(self.browser).send_keys(*keys).perform()
 
     def see(self) -> tuple[str, str]:
-        """Wait until the page is another one. Return its address and its source."""
+        """Wait until the page shows another item. Return its address and its source.
+
+        A page that the browser loads as a whole ends the wait with an error.
+        """
         self.browser.switch_to.window(self.window)
-        both = "return [location.href, document.documentElement.outerHTML]"
-        _until(lambda: self.browser.execute_script("return location.href") != self.page[0])
-        address, source = self.browser.execute_script(both)
+        address, source = self.browser.execute_async_script(WAIT, self.page[0])
         self.page = (address, source)
         return self.page
 
