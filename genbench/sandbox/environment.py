@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -23,8 +22,7 @@ _PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==([^\s;#]+)")
 _CONFIG = "pyvenv.cfg"
 _SHOWN = 10
 _OLDEST = (3, 10)
-_ASK = "import sys; print(sys.version_info[0], sys.version_info[1], sys.version_info[2], sys.base_prefix)"
-_ASK_LIMIT_S = 30.0
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
 def is_digest(lock: str) -> bool:
@@ -91,26 +89,24 @@ def _read(folder: Path) -> Environment:
     if not (folder / _CONFIG).is_file():
         what = "there is no such folder" if not folder.exists() else f"it has no {_CONFIG}"
         raise UnavailableError(f"environment.python: {folder}: {what}; want a virtual environment. {_HOW}")
-    try:
-        asked = subprocess.run(
-            [str(folder / "bin" / "python"), "-I", "-S", "-c", _ASK],
-            capture_output=True,
-            text=True,
-            timeout=_ASK_LIMIT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
+    # Its interpreter is not started here: that is code which a suite names, and it runs in the cage only.
+    lines = (folder / _CONFIG).read_text(encoding="utf-8", errors="replace").splitlines()
+    config = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
+    version = _VERSION.match(config.get("version") or config.get("version_info") or "")
+    if version is None or not config.get("home") or not (folder / "bin" / "python").exists():
+        raise UnavailableError(
+            f"environment.python: {folder}: {_CONFIG} names no version and home of Python, or that is gone. "
+            f"{_HOW}"
         )
-        major, minor, micro, base = asked.stdout.strip().split(" ", 3)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+    if (int(version[1]), int(version[2])) < _OLDEST:
         raise UnavailableError(
-            f"environment.python: {folder}: its interpreter does not start: {error}"
-        ) from None
-    if (int(major), int(minor)) < _OLDEST:
-        raise UnavailableError(
-            f"environment.python: {folder} has Python {major}.{minor}; "
+            f"environment.python: {folder} has Python {version[1]}.{version[2]}; "
             f"want {'.'.join(map(str, _OLDEST))} or newer. {_HOW}"
         )
-    return Environment(folder, Path(base), f"{major}.{minor}.{micro}", _installed(folder, f"{major}.{minor}"))
+    minor = f"{version[1]}.{version[2]}"
+    return Environment(
+        folder, Path(config["home"]).parent, f"{minor}.{version[3]}", _installed(folder, minor)
+    )
 
 
 def _installed(folder: Path, version: str) -> dict[str, str]:

@@ -323,6 +323,25 @@ def test_an_environment_has_a_digest_of_what_is_installed(environment: Environme
     open_environment({**OWN, "lock": str(lock)})
 
 
+def test_a_program_may_have_names_that_look_like_interference(runner: UnittestRunner) -> None:
+    honest = (
+        "COMPANY = 'mock up'\ndef hash(x):\n    return x\n"
+        "class Pair:\n    def __init__(self, a): self.a = a\n"
+        "    def __eq__(self, other): return self.a == other.a\n"
+    )
+    assert graded(runner, honest + RIGHT).verdict == "pass"
+
+
+def test_an_old_or_broken_environment_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.8.10\n")
+    with pytest.raises(UnavailableError, match="that is gone"):
+        open_environment({"python": str(tmp_path)})
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").write_text("")
+    with pytest.raises(UnavailableError, match=r"has Python 3\.8; want 3\.10"):
+        open_environment({"python": str(tmp_path)})
+
+
 @each_row(
     "words, given",
     [

@@ -2,17 +2,19 @@
 
 It runs in the cage, in the interpreter of the environment that the tests need: Python 3.10 or newer, with the
 standard library only. The program, its tests and the functions of unittest share a process, so a program
-could reach everything here. Its answers are taken back where it tries: unittest, the built-ins and the test
-class must be what they were, and nothing counts but a report that is signed after the last test.
+can reach everything here. Therefore unittest, the built-ins and the test class must be the same objects
+before and after each test, and only a report that is signed after the last test counts.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import hashlib
 import importlib
 import json
 import os
+import re
 import sys
 import traceback
 import unittest
@@ -148,11 +150,12 @@ def _trace(error: BaseException) -> str:
 
 def _misleads(program: str, space: dict[str, Any], tests: str) -> str | None:
     """Return what the program defines so that comparisons of the tests are true, or None."""
-    if "mock" in program and "ANY" in program:
+    if re.search(r"\bmock\b", program) and re.search(r"\bANY\b", program):
         return "the program uses mock.ANY, which is equal to everything"
+    used = {node.id for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Name)}
     for name, value in list(space.items()):
         own = isinstance(value, (FunctionType, type)) and getattr(value, "__module__", None) == MODULE
-        if own and name in vars(builtins) and name not in _REPLACEABLE and name in tests:
+        if own and name in used and name in vars(builtins) and name not in _REPLACEABLE:
             return f"the program defines the built-in {name}, which the tests use"
     return None
 
@@ -166,7 +169,6 @@ class _Intact:
         self._was: dict[tuple[str, ...], Any] = {}
         self._tests: dict[str, Any] = {}
         self._space: dict[str, Any] = {}
-        self._methods: dict[str, Any] = {}
         self._was = dict(self._state())
 
     def add_tests(self, space: dict[str, Any]) -> None:
