@@ -225,8 +225,7 @@ def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
     for path, target in links:
         options += [*_parents(path), "--symlink", target, path]
     for path, place in tools.mounts:
-        if not Path(path).is_relative_to("/usr"):  # that is there already, without Debian's packages
-            options += [*_parents(place), "--ro-bind", path, place]
+        options += [*_parents(place), "--ro-bind", path, place]
     if tools.loopback:  # what servers and pools of processes of the standard library need
         options += ["--perms", "1777", "--size", str(_SHARED_MIB << 20), "--tmpfs", "/dev/shm"]
         options += ["--ro-bind", str(_CODE / "hosts"), "/etc/hosts"]

@@ -22,6 +22,7 @@ _PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==([^\s;#]+)")
 _CONFIG = "pyvenv.cfg"
 _SHOWN = 10
 _OLDEST = (3, 10)
+_SYSTEM = ("/", "/usr")
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
@@ -60,9 +61,15 @@ class Environment:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Return the folders that the interpreter and its libraries are read from."""
-        real = self.python.resolve().parent.parent
-        return tuple(dict.fromkeys(str(path) for path in (self.base, real, self.folder)))
+        """Return the folders that the interpreter and its libraries are read from.
+
+        Those of the distribution's own Python are in every sandbox.
+        """
+        prefixes = [
+            one for one in (self.base, self.python.resolve().parent.parent) if str(one) not in _SYSTEM
+        ]
+        inner = [one / name for one in prefixes for name in ("bin", "lib") if (one / name).is_dir()]
+        return tuple(dict.fromkeys(str(path) for path in (*inner, self.folder)))
 
 
 def open_environment(given: Any) -> Environment:

@@ -332,6 +332,22 @@ def test_a_program_may_have_names_that_look_like_interference(runner: UnittestRu
     assert graded(runner, honest + RIGHT).verdict == "pass"
 
 
+def test_only_the_folders_of_an_interpreter_are_shown(tmp_path: Path) -> None:
+    """A prefix may be the root of the machine, or have more in it than Python."""
+    (tmp_path / "own" / "bin").mkdir(parents=True)
+    (tmp_path / "own" / "secret").mkdir()
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
+    for home, wanted in {
+        "/bin": [],
+        "/usr/bin": [],
+        str(tmp_path / "own/bin"): [tmp_path / "own/bin"],
+    }.items():
+        (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.11.2\n")
+        found = open_environment({"python": str(tmp_path / "venv")}).folders
+        assert found == tuple(map(str, [*wanted, tmp_path / "venv"]))
+
+
 def test_an_old_or_broken_environment_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.8.10\n")
     with pytest.raises(UnavailableError, match="that is gone"):
