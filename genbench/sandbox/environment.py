@@ -16,7 +16,7 @@ from typing import Any
 from genbench.errors import ConfigError, UnavailableError, nearest
 
 _KEYS = ("python", "lock")
-_HOW = "docs/benchmarks.md (BigCodeBench) says how to make one"
+_HOW = "docs/benchmarks.md (Programs with libraries) says how to make one"
 _DIGEST = re.compile(r"^(?:sha256:)?([0-9a-f]{64})$")
 _PINNED = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==([^\s;#]+)")
 _CONFIG = "pyvenv.cfg"

@@ -66,7 +66,7 @@ class UnittestVerifier(BaseVerifier):
             raise ConfigError(
                 "unittest verifier: environment is missing: the tests need libraries. Give the task "
                 "verifier: {environment: {python: the folder of a virtual environment}}; "
-                "docs/benchmarks.md (BigCodeBench) says how to make one"
+                "docs/benchmarks.md (Programs with libraries) says how to make one"
             )
         if tier not in ("a", "b", None):
             raise ConfigError(f"unittest verifier: tier is '{tier}'; valid: a, b")
