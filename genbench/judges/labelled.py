@@ -34,9 +34,9 @@ class Labelled:
     | question | `question` or `prompt`, a text or messages; else of the built-in `task` and `problem_id` |
     | reference | `reference`; else that of the task; of XSTest's `type` the behaviour that is wanted |
 
-    A row with `rubric` and `binary_labels` is one of HealthBench's meta-evaluation: a criterion, and YES or NO
-    of each physician. The majority counts, and a row that they are divided on is left out. (simple-evals reads
-    these columns. No row of that file was at hand.)
+    A row with `rubric` and `binary_labels` is one of HealthBench's meta-evaluation: a criterion, and YES or
+    NO of each physician. The majority counts, and a row that they are divided on is left out. (simple-evals
+    reads these columns. No row of that file was at hand.)
 
     Args:
         data_dir: the mirror of datasets, for questions of built-in tasks. None: they are downloaded.
