@@ -1,8 +1,9 @@
 """How far the win rate at equal lengths is from AlpacaEval's length-controlled one, on simulated pairs.
 
-AlpacaEval 2 (arXiv 2404.04475) fits logit P(win) = t + f tanh(d / sd(d)) + p g with the difference of lengths d and a
-difficulty g of each instruction, and takes the mean of P at d = 0. Its difficulties are fitted over all models of its
-leaderboard, and there are none here. The simulation knows them. The official formula is fitted with statsmodels.
+AlpacaEval 2 (arXiv 2404.04475) fits logit P(win) = t + f tanh(d / sd(d)) + p g with the difference of lengths d
+and a difficulty g of each instruction, and takes the mean of P at d = 0. Its difficulties are fitted over all
+models of its leaderboard, and there are none here. The simulation knows them. The official formula is fitted with
+statsmodels.
 
     python benchmarks/length_control.py
 """
@@ -44,16 +45,14 @@ def simulated(
 
 def main() -> None:
     """Print the mean errors in points for each setting."""
-    print("p    f    t     shared  raw    official  ours   interval covers")
+    print("p    f    shared  raw    official  ours   our interval covers")
     for difficulty in (0.0, 1.0, 2.0):
         for length in (0.5, 1.5):
             for shared in (0.0, 1.0):
                 runs = np.array([simulated(seed, difficulty, length, 0.3, shared) for seed in range(RUNS)])
                 off = 100 * (runs[:, :3] - runs[:, 3:4]).mean(axis=0)
-                print(
-                    f"{difficulty:<4} {length:<4} 0.3   {shared:<6}  {off[0]:+.1f}   {off[1]:+.1f}      {off[2]:+.1f}"
-                    f"   {100 * runs[:, 4].mean():.0f} %"
-                )
+                errors = "   ".join(f"{value:+.1f}" for value in off)
+                print(f"{difficulty:<4} {length:<4} {shared:<7} {errors}   {100 * runs[:, 4].mean():.0f} %")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def test_one_side_that_always_wins_is_refused() -> None:
 
 
 def test_without_difficulties_the_rate_is_near_that_of_alpacaevals_formula() -> None:
-    """If lengths do not follow the difficulty of instructions: benchmarks/length_control.py has more settings."""
+    """If lengths do not follow the difficulty of instructions (see benchmarks/length_control.py)."""
     off = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
