@@ -29,6 +29,7 @@ from genbench.reports.page.data import (
     page_index,
 )
 from genbench.reports.page.html import html
+from genbench.reports.page.safety import safety_point
 from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import DoubtfulReference, Report, ReportedComparison, ReportedRun, ReportedScore
 from genbench.reports.result_tables import (
@@ -359,6 +360,9 @@ def markdown(report: Report) -> str:
     lines += _folded("Agents", agents) if agents else []
     judged = _listed(judge_lines(report))
     lines += _folded("Judges", judged) if judged else []
+    places = [safety_point(run.name, run.results) for run in report.runs]
+    if safety := [f"- {markdown_text(place.words)}" for place in places if place is not None]:
+        lines += _folded("Safety", safety)
     if report.published:
         lines += _folded("What others report", PUBLISHED.markdown(report.published))
     lines += _folded("Health of the data", HEALTH.markdown(_health(report)))
