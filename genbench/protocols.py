@@ -170,6 +170,8 @@ class TaskInfo:
     unanswered: Unanswered = "wrong"
     reported: ReportedScale | None = None
     """The figure that the benchmark reports, if it is not the score itself."""
+    sensitive: bool = False
+    """Whether prompts and answers may do harm. They stay in the run folder unless someone asks for them."""
 
 
 @runtime_checkable

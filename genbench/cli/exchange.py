@@ -142,6 +142,13 @@ def export(
         str, typer.Option("--to", help="lm-eval, inspect, hf, every_eval_ever, eval_results, or a plug-in.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")],
+    with_sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--with-sensitive",
+            help="Include prompts and answers of sensitive tasks (HarmBench, StrongREJECT, XSTest …).",
+        ),
+    ] = False,
 ) -> None:
     """Write a run's samples in the format of another tool.
 
@@ -150,7 +157,7 @@ def export(
     that a model's repository on the hub has below .eval_results.
     """
 
-    say_written(genbench.export(run_dir, to, output), to_stderr=False)
+    say_written(genbench.export(run_dir, to, output, with_sensitive=with_sensitive), to_stderr=False)
 
 
 @import_app.command(

@@ -164,7 +164,11 @@ class Written:
 
 
 def report(
-    runs: str | Path | Sequence[str | Path], output: str | Path | None = None, *, allow: Sequence[str] = ()
+    runs: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    allow: Sequence[str] = (),
+    with_sensitive: bool = False,
 ) -> Written:
     """Write the page of one or more runs, as `genbench report` does.
 
@@ -172,12 +176,14 @@ def report(
         runs: run folders. The others are compared with the first.
         output: the page. None means report.html in the run folder, or in the folder of several runs.
         allow: names of differences (`k`, `verifier` …) that comparisons let through.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
     """
     paths = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
-    return write_page(paths, None if output is None else Path(output), allow=allow)
+    page = None if output is None else Path(output)
+    return write_page(paths, page, allow=allow, with_sensitive=with_sensitive)
 
 
 def write_page(
@@ -187,6 +193,7 @@ def write_page(
     untouched: Collection[Path] = (),
     *,
     allow: Sequence[str] = (),
+    with_sensitive: bool = False,
 ) -> Written:
     """Write report.html, and samples.parquet into each run folder.
 
@@ -197,6 +204,7 @@ def write_page(
         untouched: run folders that are only read. No samples.parquet is written there, nor into folders
             that cannot be written.
         allow: names of differences that comparisons let through.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
@@ -207,7 +215,7 @@ def write_page(
     tables = [path for path in paths if parquet and path not in untouched and _is_writable(path)]
     texts = ChunkedTexts(page.with_suffix(".files"))
     try:
-        runs = _gather(paths, texts, tables)
+        runs = _gather(paths, texts, tables, with_sensitive=with_sensitive)
         record = report_record(runs, allow)
         folder = texts.publish()
     except BaseException:
@@ -286,13 +294,22 @@ class _NoTexts(ChunkedTexts):
         return -1
 
 
-def _gather(paths: Sequence[Path], texts: ChunkedTexts, tables: Collection[Path]) -> list[RunPage]:
+def _gather(
+    paths: Sequence[Path], texts: ChunkedTexts, tables: Collection[Path], *, with_sensitive: bool = False
+) -> list[RunPage]:
     """Read the runs. samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
     names = _names(paths)
     return [
-        page_data(StoredRun(path, indexed=len(paths) > 1), name, number, texts, path in tables)
+        page_data(
+            StoredRun(path, indexed=len(paths) > 1),
+            name,
+            number,
+            texts,
+            path in tables,
+            with_sensitive=with_sensitive,
+        )
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
 
