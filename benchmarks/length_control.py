@@ -1,9 +1,9 @@
 """How far the win rate at equal lengths is from AlpacaEval's length-controlled one, on simulated pairs.
 
 AlpacaEval 2 (arXiv 2404.04475) fits logit P(win) = t + f tanh(d / sd(d)) + p g with the difference of
-lengths d and a difficulty g of each instruction, and takes the mean of P at d = 0. Its difficulties are fitted
-over all models of its leaderboard, and there are none here. The simulation knows them. The official formula is
-fitted with statsmodels.
+lengths d and a difficulty g of each instruction, and takes the mean of P at d = 0. Its difficulties are
+fitted over all models of its leaderboard, and there are none here. The simulation knows them. The
+official formula is fitted with statsmodels.
 
     python benchmarks/length_control.py
 """
