@@ -344,6 +344,11 @@ class JudgeEngine(Protocol):
         """Return who answers, for the manifest: an identity, or what a server declares."""
         ...
 
+    @property
+    def workers(self) -> int:
+        """Return how many questions are answered at the same time."""
+        ...
+
     async def start(self) -> None:
         """Get ready to answer. Raise EngineError if that fails."""
         ...
