@@ -114,9 +114,8 @@ class JudgeEngines:
     def place(self, judge: Judge) -> asyncio.Semaphore:
         """Return the places for samples whose questions are asked one after another.
 
-        There are as many as questions are answered at the same time. With more samples at work, the next
-        question about a sample would come when the engine's prefix cache has lost the beginning that it has in
-        common with the one before.
+        There are as many as questions are answered at the same time. With more samples at work, the engine's
+        prefix cache would have lost what the next question about a sample has in common with the last one.
         """
         return self._places[_key(judge.spec)]
 

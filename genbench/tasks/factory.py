@@ -44,7 +44,7 @@ from genbench.tasks.page.model import (
     read_text,
     right_option,
 )
-from genbench.tasks.page.task import PagePrompt, PageTask, page_factory
+from genbench.tasks.page.task import AgentPage, PagePrompt, PageTask, page_factory
 from genbench.tasks.plugin_guard import guarded_task
 from genbench.tasks.published import named_scores
 from genbench.types import Ask, Message, Problem
@@ -220,7 +220,7 @@ def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     Raises:
         ConfigError: the task knows no protocols.
     """
-    given = {**entry.options, **_files(suite, entry)}
+    given = {**entry.options, **_files(suite, entry, make)}
     if entry.protocol == DEFAULT_PROTOCOL:
         return given
     if options_mistake(make, {"protocol": entry.protocol}) is not None:
@@ -228,10 +228,11 @@ def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     return {**given, "protocol": entry.protocol}
 
 
-def _files(suite: Suite, entry: TaskEntry) -> dict[str, Any]:
+def _files(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     """Return the options of a task with code of the suite: its files in the suite's folder, its sandbox."""
     found: dict[str, Any] = {}
-    for option in FILE_OPTIONS.get(entry.task or "", ()):
+    names = FILE_OPTIONS[_AGENT] if isinstance(make, AgentPage) else FILE_OPTIONS.get(entry.task or "", ())
+    for option in names:
         if option in entry.options:
             path, _, name = str(entry.options[option]).rpartition(":")
             found[option] = (

@@ -81,7 +81,7 @@ def test_a_problem_is_shown_in_two_runs_next_to_each_other(
     one, two = (uids[str(folder)] for folder in folders)
     query = {"task": "sums", "problem": "p03", "other": one}
     text = client.get(f"/runs/{two}/samples", params=query).text
-    assert text.count("<article>") == 8 and text.count('status s-correct"') == 5
+    assert text.count('<article class="turn"') == 8 and text.count('status s-correct"') == 5
     assert "3+2-3?" in text and "no idea" in text and f'href="/runs/{one}"' in text
     assert client.get(f"/runs/{two}/samples", params={**query, "problem": "p99"}).status_code == 404
     assert client.get(f"/runs/{two}/samples", params={**query, "task": "none"}).status_code == 404
@@ -109,7 +109,7 @@ def test_texts_that_may_do_harm_are_behind_a_click(
     outside = re.sub(r"(?s)<details>.*?</details>", "", text)
     assert "no idea" in text and "3+2-3?" in text
     assert "no idea" not in outside and "3+2-3?" not in outside and "compared: " not in outside
-    assert text.count("Answer, which may do harm") == 4
+    assert text.count("A text that may do harm") >= 4
     listed = client.get("/samples", params={"run": uid, "problem": "p03", "status": "correct"}).text
     assert '<td data-l="compared" class="wrap">-</td>' in listed
 
