@@ -423,6 +423,16 @@ def test_air_bench_asks_the_prompt_of_each_category(tmp_path: Path, server: Serv
     task = run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
     assert task["value"] == pytest.approx(0.625) and task["judge"]["name"] == "air_bench"
     assert task["status_counts"] == {"correct": 2, "partial": 1, "wrong": 1}
+    graders = set()
+    for ending in ("", " Be strict."):
+        text = "".join(
+            json.dumps({**line, "judge_prompt": line["judge_prompt"] + ending}) + "\n" for line in lines
+        )
+        (tmp_path / "prompts.jsonl").write_text(text)
+        run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
+        verdicts = (tmp_path / "runs/old/air_bench/verdicts.jsonl").read_text().splitlines()
+        graders |= {json.loads(line)["verifier"] for line in verdicts}
+    assert len(graders) == 2  # other prompts are another judge
     with pytest.raises(ConfigError, match=r"'0\.1'; if it is the key of one, give verifier: \{prompts"):
         run(tmp_path, server, "air_bench", ["1"] * 4, more=f", verifier: {{{judge}}}")
     with pytest.raises(

@@ -377,7 +377,7 @@ def _add_asks(
                     found = [
                         {**ask, "prompt": WITHHELD, "reference": WITHHELD, "recipe": None} for ask in found
                     ]
-                columns.questions[row] = WITHHELD if hides else finder.question(_shown_prompt(found[0]))
+                columns.questions[row] = finder.question(_shown_prompt(found[0]))
                 key = text_key(number, columns.name, problem_id)
                 columns.ask_chunks[row] = texts.add(key, _shown_asks(found))
 
