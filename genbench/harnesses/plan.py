@@ -158,7 +158,10 @@ def _driver(harness: str, python: str | None, install: str | None) -> tuple[tupl
     """Return how a harness is run by the environment that it is installed in, as `_own_program`."""
     make = f"; make one: {install}" if install else " (see docs/agents.md)"
     if python is None:
-        wanted = f"options.python: harness {harness} needs the folder of the virtual environment that it is installed in{make}"
+        wanted = (
+            f"options.python: harness {harness} needs the folder of the virtual environment that it is "
+            f"installed in{make}"
+        )
         if install is None:
             raise ConfigError(f"agent: {wanted}")
         return (), "", wanted
