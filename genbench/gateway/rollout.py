@@ -268,7 +268,7 @@ class Rollout:
         for name in call_ids(completion.turn, calls):
             self._texts[name] = answer.text
         self._tokens += completion.completion_tokens or 0
-        self.touched += _TOUCHED.search(json.dumps(answer.text)) is not None
+        self.touched += touches_history(answer.text)
         self._last = f"{completion.prompt or ''}{completion.text}"
         return ChatReply(completion, answer, calls, self.model, self.version)
 
@@ -282,6 +282,11 @@ def _seen(reply: asyncio.Future[ChatReply]) -> None:
     """Look at an error of a request whose client has gone."""
     if not reply.cancelled():
         reply.exception()
+
+
+def touches_history(text: str) -> bool:
+    """Return whether a reply has a command that reads the history of a repository, or the network."""
+    return _TOUCHED.search(json.dumps(text)) is not None
 
 
 def outcome_text(record: Mapping[str, Any]) -> str:
