@@ -37,7 +37,7 @@ def mirror_environment(folder: Path, to: Path) -> tuple[int, int]:
     Raises:
         InputError: it is no virtual environment, or a package cannot be had.
     """
-    lines = locked(folder)
+    lines, to = locked(folder), to.absolute()
     if not lines:
         raise InputError(
             f"{folder}: no virtual environment with packages; make it first (see docs/agents.md)"

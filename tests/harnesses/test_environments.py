@@ -50,7 +50,8 @@ def test_an_environment_is_made_again_from_its_wheels(
     suite = {"name": "s", "models": {"m": {"path": "m"}}, "tasks": [task]}
     suite |= {"decoding": {"temperature": 0.5, "max_tokens": 32}}
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
-    found = mirror(str(tmp_path / "suite.yaml"), tmp_path / "mirror")
+    monkeypatch.chdir(tmp_path)
+    found = mirror("suite.yaml", "mirror")
     assert [(part.kind, part.name, part.state) for part in found.parts] == [
         ("environment", "mini", "fetched")
     ]
