@@ -167,7 +167,7 @@ def _driver(harness: str, python: str | None, install: str | None) -> tuple[tupl
     make = f"; make one: {install}" if install else " (see docs/agents.md)"
     if python is None:
         wanted = (
-            f"options.python: harness {harness} needs the folder of the virtual environment that it is "
+            f"harness {harness} needs options.python, the folder of the virtual environment that it is "
             f"installed in{make}"
         )
         if install is None:
