@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from genbench.errors import InputError
-from genbench.gateway.rollout import touches_history
 from genbench.harnesses.endings import (
     SwebenchPlace,
     harbor_outcome,
@@ -27,7 +26,7 @@ from genbench.harnesses.endings import (
     tau2_outcome,
 )
 from genbench.harnesses.plan import Outcome
-from genbench.tools.calls import tagged_calls
+from genbench.tools.calls import tagged_calls, touches_history_or_network
 
 Tool = Literal["harbor", "tau2", "mini-swe-agent", "swebench", "mlebench"]
 Say = Callable[[str], None]
@@ -440,6 +439,6 @@ def outcome_record(sample: AgentSample) -> dict[str, Any]:
         "rollout": {
             "turns": len(turns),
             "new_tokens": sum(turn.tokens or 0 for turn in turns),
-            "touched": sum(touches_history(turn.text) for turn in turns),
+            "touched": sum(touches_history_or_network(turn.text) for turn in turns),
         },
     }

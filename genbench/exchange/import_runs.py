@@ -51,6 +51,9 @@ _TAGS = {"open": "\ue000trace\ue000", "close": "\ue000end of trace\ue000"}
 """Tags that no text has, where traces must stay in the texts."""
 
 
+_REPLY = "\n\n[assistant]\n"
+_MOST_ASKED = 1 << 20
+"""Characters of a conversation that is repeated with each turn. After more, a turn has only what is new."""
 _LOST: Line = {
     "turns": [],
     "outcome": {
@@ -440,13 +443,19 @@ def _responses(task: LoggedTask) -> Iterator[Line]:
 
 
 def _rollout(task: str, problem: str, index: int, line: Line | None) -> Iterator[Line]:
-    """Yield the turns of a trial of an agent, and then what its harness found."""
+    """Yield the turns of a trial of an agent, and then what its harness found.
+
+    What was asked in a turn is the conversation before it, as in a rollout of genbench's own.
+    """
     sample = {"task": task, "problem_id": problem, "sample_index": index}
     said: Line = _LOST if line is None else line[SAID]
+    before = ""
     for turn, (prompt, text, tokens) in enumerate(said["turns"]):
         counted = {} if tokens is None else {"completion_tokens": tokens}
         said_so = f"(text) {text}" if is_result(text) else text  # a model may imitate a result
-        yield {**sample, "turn": turn, "asked": prompt, "text": said_so, "finish_reason": "stop", **counted}
+        asked = f"{before}{prompt}{_REPLY}"
+        yield {**sample, "turn": turn, "asked": asked, "text": said_so, "finish_reason": "stop", **counted}
+        before = f"{asked}{said_so}\n\n" if len(asked) < _MOST_ASKED else ""
     ended = outcome_text(said["outcome"])
     yield {**sample, "turn": len(said["turns"]), "text": ended, "finish_reason": "stop"}
 

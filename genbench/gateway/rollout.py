@@ -23,6 +23,7 @@ from genbench.gateway.chat import (
     read_request,
 )
 from genbench.harnesses.plan import HarnessPlan
+from genbench.tools.calls import touches_history_or_network
 from genbench.tools.families import parse
 from genbench.types import Answer, Completion, Message, Request, ToolOffer
 
@@ -32,11 +33,6 @@ Ask = Callable[[int, tuple[Message, ...], ToolOffer | None, int | None], Request
 """(turn, messages, functions, most new tokens) -> request. May raise PromptError."""
 Split = Callable[[Completion], Answer]
 
-_TOUCHED = re.compile(
-    r"git\s+(?:log|show|reflog|cat-file|rev-list|fsck)\b[^\n]{0,200}?(?:--all|--reflog|-S|\b[0-9a-f]{7,40}\b)"
-    r"|\b(?:curl|wget)\s|\bpip3?\s+download\b"
-)
-"""Commands with which agents have found the solution in the history of a repository or in the network."""
 _CONTEXT_WORDS = re.compile(r"(?i)\bcontext (?:length|window|size)\b|max_model_len")
 """What servers say of a prompt that fills the context."""
 
@@ -268,7 +264,7 @@ class Rollout:
         for name in call_ids(completion.turn, calls):
             self._texts[name] = answer.text
         self._tokens += completion.completion_tokens or 0
-        self.touched += touches_history(answer.text)
+        self.touched += touches_history_or_network(answer.text)
         self._last = f"{completion.prompt or ''}{completion.text}"
         return ChatReply(completion, answer, calls, self.model, self.version)
 
@@ -282,11 +278,6 @@ def _seen(reply: asyncio.Future[ChatReply]) -> None:
     """Look at an error of a request whose client has gone."""
     if not reply.cancelled():
         reply.exception()
-
-
-def touches_history(text: str) -> bool:
-    """Return whether a reply has a command that reads the history of a repository, or the network."""
-    return _TOUCHED.search(json.dumps(text)) is not None
 
 
 def outcome_text(record: Mapping[str, Any]) -> str:

@@ -273,7 +273,8 @@ def test_what_a_simulated_user_does_by_itself_is_not_in_the_model_s_turns(tmp_pa
     rows = sample_rows(Path(record.runs[0].folder), "telecom", "0")
     assert record.runs[0].model == "org/m"
     greeted = "[assistant]\nHi! How can I help you today?\n\n[user]\nNothing works."
-    assert [row.prompt for row in rows[:2]] == [greeted, "[tool]\nfound"]
+    assert rows[0].prompt == f"{greeted}\n\n[assistant]\n"
+    assert (rows[1].prompt or "") == f"{rows[0].prompt}{rows[0].answer}\n\n[tool]\nfound\n\n[assistant]\n"
     assert '{"name": "find", "arguments": {"who": "me"}}' in rows[0].answer
     assert (rows[1].answer[:6], rows[1].status) == ("(text)", "wrong")  # no model scores itself
 

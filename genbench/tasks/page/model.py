@@ -46,6 +46,11 @@ class Fields(Strict):
     kwargs: str | None = Field(None, description="IFEval's column of the instructions' arguments")
     group: str | None = None
     strata: dict[str, str] | tuple[str, ...] = ()
+    judge: str | None = Field(
+        None,
+        description="column with what a judge is asked about this row, as a text with {{QUESTION}} and "
+        "{{ANSWER}}, or with the key of such a text in `verifier.prompts`",
+    )
 
 
 def checked_block(block: type[Block], given: Mapping[str, Any], where: str) -> Block:

@@ -338,6 +338,10 @@ class PageTask(RowTask):
                 kept["right"] = right_option(kept["reference"], kept["options"], where)
         elif self.kind.refuses_empty_reference and kept["reference"] in (None, "", []):
             raise DataError(f"{where}: the reference is empty")
+        if fields.judge is not None:
+            kept["judge"] = read_text(
+                column_of(row, fields.judge, where), f"{where}: what the judge is asked"
+            )
         if isinstance(self.page.chance, str):
             kept["chance"] = column_of(row, self.page.chance, where)
         turns = 1 + len(kept.get("further", ()))
