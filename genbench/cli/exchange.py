@@ -167,6 +167,7 @@ def export(
         "genbench import log 'results/**/samples_gsm8k*.jsonl' --filter strict-match -o runs/old",
         "genbench import log logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
         "genbench import log details_aime25.parquet --task aime25 -o a.jsonl",
+        "genbench import log harbor_jobs -o runs/terminal",
     ),
 )
 def import_log(
@@ -174,8 +175,8 @@ def import_log(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Logs of lm-eval, lighteval, Inspect, evalscope, OpenCompass, HELM or every_eval_ever, or "
-            "our Parquet: files, folders, quoted patterns.",
+            help="Logs of lm-eval, lighteval, Inspect, evalscope, OpenCompass, HELM, every_eval_ever or an "
+            "agent harness, or our Parquet: files, folders, quoted patterns.",
         ),
     ],
     output: Annotated[
@@ -208,6 +209,10 @@ def import_log(
     One run has what one tool logged for one model on one day: prompts, texts and scores, as far as they are
     there. show, report, compare, ledger add, trend and push work on it. The scores are the tool's. To verify
     the texts anew: genbench score RUN --suite SUITE. What was imported before is not imported again.
+
+    Results of agent harnesses keep their turns: jobs of harbor, results of tau2, folders of mini-swe-agent
+    (with the reports of swebench). Reports of swebench and MLE-bench have verdicts alone. Trials that died
+    are excluded, never a zero.
 
     A score below 0 counts as 0. Of epochs that were drawn with one seed the first is kept. Exit code 1: a log
     could not be read.
