@@ -6,10 +6,12 @@ import importlib.util
 import os
 import shutil
 import site
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -181,7 +183,12 @@ class ToolCage:
 
 
 def tool_cage(
-    cage: Cage, view: Sequence[str], work_mib: int, links: Sequence[tuple[str, str]] = ()
+    cage: Cage,
+    view: Sequence[str],
+    work_mib: int,
+    links: Sequence[tuple[str, str]] = (),
+    *,
+    proc: bool = False,
 ) -> ToolCage:
     """Return the way to start a step in the tier of a cage that passed its self-test.
 
@@ -189,6 +196,8 @@ def tool_cage(
         view: further folders of the host that the step may read and start programs from.
         work_mib: the size of the working folder. Tier B has none, so its caller has to look.
         links: links of tier A, path and target.
+        proc: whether tier A has /proc with the step's own processes, and /dev/fd. Where the kernel does not
+            let it be mounted, as in a container with a masked one, there is none.
     """
     if cage.tier != "a":
         return _bare_tools(cage, view)
@@ -206,10 +215,19 @@ def tool_cage(
         folders = list(Path(path).parents)[-2::-1]
         options += [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
         options += ["--symlink", target, path]
+    if proc and _proc_can_be_mounted(cage.command[0], cage.user):
+        # The step is the first process, so that no process without its filters can be seen in /proc.
+        options += ["--as-pid-1", "--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd"]
     options += ["--symlink", WORK, "/tmp", "--perms", "0777", "--size", str(work_mib << 20), "--tmpfs", WORK]
     options += ["--remount-ro", "/", "--chdir", WORK]
     start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _STEP.format(code=_CAGE))
     return ToolCage((cage.command[0], *options, *start), {})
+
+
+@lru_cache(maxsize=2)
+def _proc_can_be_mounted(bwrap: str, user: str) -> bool:
+    command = [bwrap, *_namespaces(user), "--ro-bind", "/", "/", "--proc", "/proc", "/bin/true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _bare_tools(cage: Cage, view: Sequence[str]) -> ToolCage:

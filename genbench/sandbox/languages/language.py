@@ -76,6 +76,7 @@ class Language:
         view: folders that the toolchain is read from, beyond those of every program. They may be patterns.
         needs: files that must exist, with their packages.
         links: links (path, target) that tier A has besides.
+        proc: whether tier A has /proc with the program's own processes, and /dev/fd, where that is possible.
         environment: further variables, with {work} for the working folder.
     """
 
@@ -97,6 +98,7 @@ class Language:
     view: tuple[str, ...] = ()
     needs: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    proc: bool = False
     environment: tuple[tuple[str, str], ...] = ()
 
     def check(self, tests: str) -> None:

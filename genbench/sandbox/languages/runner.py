@@ -164,7 +164,7 @@ _ATTACKS = {
     "signal the process that opened it": "kill -0 {pid} && echo REACHED",
     "raise its limits": "ulimit -n 65536 && echo REACHED",
 }
-_SHELL = Language("", "", "main.sh", "bash", ("bash",), Step(("bash", "main.sh"), wall_s=10.0), "")
+_SHELL = Language("", "", "main.sh", "bash", ("bash",), Step(("bash", "main.sh"), wall_s=10.0), "", proc=True)
 
 
 def broken(cage: Cage) -> list[str]:

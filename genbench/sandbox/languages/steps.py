@@ -93,7 +93,7 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
         SandboxError: the step could not be started.
     """
     uid = private_uid()
-    tools = tool_cage(cage, language.folders, step.work_mib, language.links)
+    tools = tool_cage(cage, language.folders, step.work_mib, language.links, proc=language.proc)
     place = _Place(cage, uid)
     work = WORK if place.folder is None else str(place.folder)
     order = {
