@@ -92,7 +92,7 @@ class Runner:
                 return found
             files = found
         ended = self._step(wanted, wanted.run, files)
-        return Outcome(_grade(wanted, ended, line), "run", ended.cpu_s, ended.peak_mib)
+        return Outcome(grade(wanted, ended, line), "run", ended.cpu_s, ended.peak_mib)
 
     def _line(self, identity: str) -> str:
         """Return the line of a program. It is the same for the same program, so that what was compiled is."""
@@ -132,7 +132,7 @@ def _size(compiled: OrderedDict[str, Files]) -> int:
     return sum(len(content) for files in compiled.values() for content, _ in files.values())
 
 
-def _grade(wanted: Language, ended: Ended, line: str) -> Grade:
+def grade(wanted: Language, ended: Ended, line: str) -> Grade:
     if ended.how != "ended" or ended.status != 0:
         return _failure(wanted, ended, "")
     if line not in ended.output.splitlines():
