@@ -46,9 +46,10 @@ IN_TIER_B = {"disk": "output_limit"}
 ELSEWHERE = {
     # These runtimes ignore the signal of a file that is too large, and a shell only loses its child.
     **{(name, "file"): "held" for name in ("go", "java", "js", "ts", "sh")},
-    ("sh", "processes"): "timeout",  # Bash tries again for 15 s
+    # Both try again for many seconds.
+    **{(name, "processes"): "timeout" for name in ("rb", "sh")},
 }
-FORKS = ("cpp", "sh")
+FORKS = ("cpp", "rb", "sh")
 """The languages that copy a process by themselves."""
 _PROCESSES = 48
 _MEMORY = {

@@ -70,6 +70,12 @@ SHAPES = {
         '    [[ $({name} {a} {b}) = "{wanted}" ]]',
         "}}\nset -e\nrun_test() {{\n{calls}\n}}\nrun_test",
     ),
+    "rb": (
+        "",
+        "def {name}(a, b)\n  ({value}).floor\nend",
+        "    assert_equal({wanted}, {name}({a}, {b}))",
+        "require 'test/unit'\nclass TestAll < Test::Unit::TestCase\n  def test_all\n{calls}\n  end\nend",
+    ),
     "php": (
         "<?php",
         "function {name}($a, $b) {{\n    return (int) floor({value});\n}}",
@@ -141,6 +147,7 @@ EXITS = {
     "func init() { syscall.Exit(0) }\n",
     "rs": "fn f(a: i64) -> i64 { std::process::exit(0); ",
     "sh": "f() { echo 1; }\necho forged\nexit 0\ng() {\n",
+    "rb": "def f(a)\n  a\nend\nexit!(0)\n",
     "php": "<?php\nfunction f($a) { return $a; }\nexit(0);\n",
 }
 

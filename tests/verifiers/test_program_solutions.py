@@ -124,8 +124,19 @@ def php(parts: list[Part], fail: bool) -> Joined:
     return "<?php\n" + "\n".join(sections), ""
 
 
+def ruby(parts: list[Part], fail: bool) -> Joined:
+    texts = [part.text("require ").replace("TestHumanEval", part.place) for part in parts]
+    if fail:
+        wanted = "assert_raise(Test::Unit::AssertionFailedError) do\n    candidate = method("
+        texts = [
+            re.sub(r"candidate = method\(", wanted, text).removesuffix("  end\nend") + "  end\n  end\nend"
+            for text in texts
+        ]
+    return "require 'test/unit'\n" + "\n".join(texts), ""
+
+
 JOINS: dict[str, Callable[[list[Part], bool], Joined]] = {
-    "cpp": cpp, "go": go, "java": java, "js": javascript, "php": php, "rs": rust, "sh": bash, "ts": javascript
+    "cpp": cpp, "go": go, "java": java, "js": javascript, "php": php, "rb": ruby, "rs": rust, "sh": bash, "ts": javascript
 }  # fmt: skip
 
 
@@ -150,7 +161,7 @@ def parts(name: str, shared: Path, fail: bool) -> list[Part]:
         (right, wrong), solution = entry["wrong"], entry["solution"]
         assert solution.count(right) == 1, (name, problem, right)
         body = textwrap.indent(solution.replace(right, wrong) if fail else solution, "    ")
-        body = body if name in ("cpp", "java", "rs", "sh") else f"{body}}}\n"
+        body += {"cpp": "", "java": "", "rb": "end\n", "rs": "", "sh": ""}.get(name, "}\n")
         reference = references[problem]
         found.append(Part(f"Row{problem.split('_')[0]}", reference["prompt"], body, reference["tests"]))
     return found
