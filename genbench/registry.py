@@ -54,6 +54,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "recited": "genbench.verifiers.text.continuation_overlap:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
             "program": "genbench.verifiers.program:ProgramVerifier",
+            "prediction": "genbench.verifiers.prediction:PredictionVerifier",
             "livebench": "genbench.verifiers.livebench.verifier:LiveBenchVerifier",
             "livebench_instructions": "genbench.verifiers.livebench.verifier:LiveBenchInstructionVerifier",
             "function_calls": "genbench.verifiers.tools.function_calls:FunctionCallVerifier",

@@ -72,6 +72,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "ifbench": Kind("ifbench", lists_instructions=True),
         "json_schema": Kind("json_schema", wants_reference=False),
         "code": Kind("code"),
+        "prediction": Kind("prediction"),
         LIKELIHOOD: Kind(LIKELIHOOD),
         JUDGE: Kind(JUDGE, wants_reference=False),
     }

@@ -136,8 +136,16 @@ def ruby(parts: list[Part], fail: bool) -> Joined:
 
 
 JOINS: dict[str, Callable[[list[Part], bool], Joined]] = {
-    "cpp": cpp, "go": go, "java": java, "js": javascript, "php": php, "rb": ruby, "rs": rust, "sh": bash, "ts": javascript
-}  # fmt: skip
+    "cpp": cpp,
+    "go": go,
+    "java": java,
+    "js": javascript,
+    "php": php,
+    "rb": ruby,
+    "rs": rust,
+    "sh": bash,
+    "ts": javascript,
+}
 
 
 def rows(name: str, shared: Path) -> dict[str, dict[str, Any]]:
