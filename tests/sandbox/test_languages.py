@@ -229,6 +229,26 @@ def test_an_absent_toolchain_is_unavailable_and_named(monkeypatch: pytest.Monkey
         toolchain.cache_clear()
 
 
+@pytest.mark.toolchain
+def test_a_toolchain_that_is_removed_during_a_run_is_unavailable_not_wrong(
+    monkeypatch: pytest.MonkeyPatch, best: Runner
+) -> None:
+    made = program("js", [(title, right, case) for title, right, _, case in FUNCTIONS])
+    assert best.run("js", *made).grade.verdict == "pass"
+    monkeypatch.setattr(toolchains, "_PATH", "/nowhere")
+    try:
+        with pytest.raises(UnavailableError, match=r"apt install nodejs"):
+            best.run("js", *made)
+    finally:
+        toolchain.cache_clear()
+
+
+@pytest.mark.toolchain
+def test_a_program_cannot_make_its_toolchain_unavailable(best: Runner) -> None:
+    text = "console.error('not started: no such file');\nprocess.exit(127);"
+    assert best.run("js", text, "").grade.verdict == "runtime_error"
+
+
 def test_tests_of_another_form_are_refused() -> None:
     with pytest.raises(DataError, match=r"tests of rs want 'fn main\(\)' once"):
         language("rs").check("fn test() {}")

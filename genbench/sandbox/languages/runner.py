@@ -16,6 +16,7 @@ from typing import Self
 
 from genbench.errors import UnavailableError
 from genbench.sandbox.cage import Cage
+from genbench.sandbox.inside.step import NOT_STARTED
 from genbench.sandbox.languages.language import Language, Step, language, toolchain
 from genbench.sandbox.languages.steps import Ended, Files, run_step
 from genbench.sandbox.programs import Grade, Result
@@ -112,13 +113,23 @@ class Runner:
         return ended.files
 
     def _step(self, wanted: Language, step: Step, files: Files) -> Ended:
-        """Run a step. If the cage breaks, repeat it. A program that breaks each one fails by itself."""
+        """Run a step. If the cage breaks, repeat it. A program that breaks each one fails by itself.
+
+        Raises:
+            UnavailableError: the toolchain was removed meanwhile.
+        """
         why = ""
         for _ in range(_TRIES):
             try:
-                return run_step(self.cage, wanted, step, files)
+                ended = run_step(self.cage, wanted, step, files)
             except SandboxError as error:
                 why = str(error)
+                continue
+            if ended.status == NOT_STARTED:
+                # A program may exit with that status too, so the toolchain itself is looked at again.
+                toolchain.cache_clear()
+                toolchain(wanted.name)
+            return ended
         if broken(self.cage):
             raise SandboxError(f"no program runs here any more: {why}")
         return Ended("ended", 1, "", f"it broke its sandbox {_TRIES} times: {why}", 0.0)
