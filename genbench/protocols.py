@@ -170,6 +170,8 @@ class TaskInfo:
     unanswered: Unanswered = "wrong"
     reported: ReportedScale | None = None
     """The figure that the benchmark reports, if it is not the score itself."""
+    sensitive: bool = False
+    """Whether prompts and answers may do harm. They stay in the run folder unless someone asks for them."""
 
 
 @runtime_checkable
@@ -340,6 +342,11 @@ class JudgeEngine(Protocol):
     @property
     def record(self) -> Mapping[str, Any]:
         """Return who answers, for the manifest: an identity, or what a server declares."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """Return how many questions are answered at the same time."""
         ...
 
     async def start(self) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
+        "genbench compare runs/n/tuned runs/n/tuned-other-judge --judges",
         "genbench compare --published",
         "genbench compare --published runs/mmlu-1a2b3c4d/llama",
     ),
@@ -88,6 +89,13 @@ def compare(
     ] = 50,
     data_dir: DataOption = None,
     trust_run: TrustOption = [],  # noqa: B006
+    judges: Annotated[
+        bool,
+        typer.Option(
+            "--judges",
+            help="The sides are the same texts by two judges: what the second judge changes, task by task.",
+        ),
+    ] = False,
     published: Annotated[
         bool, typer.Option("--published", help="Compare runs with published scores, or list those.")
     ] = False,
@@ -104,6 +112,9 @@ def compare(
     --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
     every night use `genbench gate`, which keeps a budget of false alarms a year.
 
+    --judges compares judges and no models. The second side is the first one, scored under another judge by
+    `genbench score RUN --suite EDITED.yaml --into FOLDER`.
+
     The published scores are those of the parity cards. A run of a whole card stores its state, and the list
     shows it. A score agrees if the 95% interval of the difference contains zero. A run made with --responses
     neither agrees nor differs: this engine did not draw it.
@@ -113,6 +124,7 @@ def compare(
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
+    check_mode(context, "--judges", judges, own=(), shared=("sides", "task", "as_json"))
     check_mode(context, "--published", published, own=("stored",), shared=("sides", "as_json"))
     if published:
         _compare_with_published(sides or [], stored, as_json)
@@ -120,6 +132,9 @@ def compare(
     if sides is None or len(sides) != 2:
         raise typer.BadParameter(f"wanted two, found {len(sides or ())}", param_hint="BASE TUNED")
     base, tuned = sides
+    if judges:
+        _compare_judges(base, tuned, task, as_json)
+        return
     record = genbench.compare(
         base,
         tuned,
@@ -137,6 +152,14 @@ def compare(
     print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:
         raise typer.Exit(record.exit_code)
+
+
+def _compare_judges(first: Path, second: Path, tasks: list[str], as_json: bool) -> None:
+    """Print what another judge makes of the same texts."""
+    from genbench.analysis.comparison.judge_change import judge_changes
+    from genbench.reports.terminal.judge_change import judge_changes_text
+
+    print_record(judge_changes(first, second, tasks), judge_changes_text, as_json)
 
 
 def _compare_with_published(runs: list[Path], stored: Path, as_json: bool) -> None:

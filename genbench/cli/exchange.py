@@ -142,6 +142,13 @@ def export(
         str, typer.Option("--to", help="lm-eval, inspect, hf, every_eval_ever, eval_results, or a plug-in.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")],
+    with_sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--with-sensitive",
+            help="Include prompts and answers of sensitive tasks (HarmBench, StrongREJECT, XSTest …).",
+        ),
+    ] = False,
 ) -> None:
     """Write a run's samples in the format of another tool.
 
@@ -150,7 +157,7 @@ def export(
     that a model's repository on the hub has below .eval_results.
     """
 
-    say_written(genbench.export(run_dir, to, output), to_stderr=False)
+    say_written(genbench.export(run_dir, to, output, with_sensitive=with_sensitive), to_stderr=False)
 
 
 @import_app.command(
@@ -160,6 +167,7 @@ def export(
         "genbench import log 'results/**/samples_gsm8k*.jsonl' --filter strict-match -o runs/old",
         "genbench import log logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
         "genbench import log details_aime25.parquet --task aime25 -o a.jsonl",
+        "genbench import log harbor_jobs -o runs/terminal",
     ),
 )
 def import_log(
@@ -167,8 +175,8 @@ def import_log(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Logs of lm-eval, lighteval, Inspect, evalscope, OpenCompass, HELM or every_eval_ever, or "
-            "our Parquet: files, folders, quoted patterns.",
+            help="Logs of lm-eval, lighteval, Inspect, evalscope, OpenCompass, HELM, every_eval_ever or an "
+            "agent harness, or our Parquet: files, folders, quoted patterns.",
         ),
     ],
     output: Annotated[
@@ -201,6 +209,10 @@ def import_log(
     One run has what one tool logged for one model on one day: prompts, texts and scores, as far as they are
     there. show, report, compare, ledger add, trend and push work on it. The scores are the tool's. To verify
     the texts anew: genbench score RUN --suite SUITE. What was imported before is not imported again.
+
+    Results of agent harnesses keep their turns: jobs of harbor, results of tau2, folders of mini-swe-agent
+    (with the reports of swebench). Reports of swebench and MLE-bench have verdicts alone. Trials that died
+    are excluded, never a zero.
 
     A score below 0 counts as 0. Of epochs that were drawn with one seed the first is kept. Exit code 1: a log
     could not be read.

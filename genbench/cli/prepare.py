@@ -22,6 +22,7 @@ from genbench.cli.output import (
     print_record,
     print_suites_checked,
 )
+from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -319,6 +320,7 @@ def judge() -> None:
     epilog=examples(
         "genbench judge check simpleqa --suite nightly.yaml",
         "genbench judge check my_judge.yaml --suite nightly.yaml --pin",
+        "genbench judge check refusal --suite nightly.yaml --cases xstest.jsonl --limit 300",
     ),
 )
 def judge_check(
@@ -329,18 +331,29 @@ def judge_check(
     pin: Annotated[
         bool, typer.Option("--pin", help="Keep the replies, so that later runs can report drift.")
     ] = False,
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            help="Replies with labels of people (XSTest's, HealthBench's, your own) instead of its set."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Draw so many of --cases at random.", min=1)] = None,
+    data_dir: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure a judge on its calibration set.
+    """Measure a judge on its calibration set, or on replies that people have labelled.
 
     The measures are agreement with the labels, consistency under swapped order, resistance to injected
     instructions, and stability between two passes.
     """
     from genbench.reports.terminal.judge_check import judge_text
-    from genbench.runs.judge_check import check_judge
+    from genbench.runs.judge_check import CasesFile, check_judge
 
+    if cases is None and limit is not None:
+        raise ConfigError("--limit draws from --cases; a calibration set is always asked whole")
+    given = None if cases is None else CasesFile(cases, data_dir, limit)
     print_record(
-        check_judge(judge, suite, pin=pin),
+        check_judge(judge, suite, pin=pin, cases=given),
         judge_text,
         as_json,
     )

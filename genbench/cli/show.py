@@ -39,6 +39,13 @@ def report(
         typer.Option("--output", "-o", help="The file to write. Default for md and json: stdout."),
     ] = None,
     allow: AllowOption = [],  # noqa: B006
+    with_sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--with-sensitive",
+            help="Include prompts and answers of sensitive tasks (HarmBench, StrongREJECT, XSTest …).",
+        ),
+    ] = False,
 ) -> None:
     """Write the report of one or more runs.
 
@@ -48,7 +55,8 @@ def report(
     from genbench.store.json_files import replace
 
     if format_ == "html":
-        say_written([f"report: {genbench.report(runs, output, allow=allow).page}"], to_stderr=False)
+        page = genbench.report(runs, output, allow=allow, with_sensitive=with_sensitive).page
+        say_written([f"report: {page}"], to_stderr=False)
         return
     text = report_text(runs, format_, allow=allow)
     if output is None:

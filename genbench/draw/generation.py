@@ -164,6 +164,7 @@ class Generation:
             has_failed = completion.finish_reason == "error"
             request = None if has_failed else await self._next(draw, answers)
             ended = request is None and not has_failed and len(answers) < draw.problem.turns
+            seen = completion.prompt or seen  # ready responses may say what was asked
             completion = replace(completion, trace_tokens=of_trace, prompt=seen, final=ended)
             self._keep(completion)
             self.limit.note(draw, completion)

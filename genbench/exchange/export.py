@@ -9,7 +9,7 @@ from pathlib import Path
 
 from genbench import registry
 from genbench.analysis.results.record import Results, require_results
-from genbench.analysis.samples import task_samples
+from genbench.analysis.samples import task_samples, withheld, withholds
 from genbench.errors import ConfigError, GenbenchError, InputError, call_mistake, cause, place_of
 from genbench.registry import PlugIn
 from genbench.store.manifest import Manifest
@@ -24,6 +24,8 @@ class ExportedRun:
     """The run folder, opened for reading."""
     results: Results
     """The content of results.json."""
+    with_sensitive: bool = False
+    """Whether texts of sensitive tasks are exported. `samples` leaves them out otherwise."""
 
     @property
     def path(self) -> Path:
@@ -46,8 +48,13 @@ class ExportedRun:
         return self.results.model
 
     def samples(self, task: str) -> Iterator[Sample]:
-        """Yield the samples of a task one at a time, with prompt, answers, verdict and strata."""
-        yield from task_samples(self.stored, task)
+        """Yield the samples of a task one at a time, with prompt, answers, verdict and strata.
+
+        Those of a sensitive task have no texts, unless they were asked for.
+        """
+        hides = withholds(self.stored, task, with_sensitive=self.with_sensitive)
+        for sample in task_samples(self.stored, task):
+            yield withheld(sample) if hides else sample
 
 
 def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
@@ -74,12 +81,13 @@ def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
     return found
 
 
-def export(run: str | Path, form: str, output: str | Path) -> list[Path]:
+def export(run: str | Path, form: str, output: str | Path, *, with_sensitive: bool = False) -> list[Path]:
     """Write the tasks of a finished run into the folder `output`. Return the files.
 
     Args:
         run: the run folder.
         form: the name of the export format.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         InputError: the format is unknown.
@@ -90,7 +98,7 @@ def export(run: str | Path, form: str, output: str | Path) -> list[Path]:
     except ConfigError as error:
         raise InputError(f"--to: {error}") from error
     stored, output = StoredRun(Path(run)), Path(output)
-    finished = ExportedRun(stored, require_results(stored.folder))
+    finished = ExportedRun(stored, require_results(stored.folder), with_sensitive)
     output.mkdir(parents=True, exist_ok=True)
     if plug_in.is_built_in:  # a mistake in it is genbench's, and must not be called the plug-in's
         return list(plug_in.load()(finished, output))

@@ -24,7 +24,7 @@ def hub_dataset(run: ExportedRun, output: Path) -> list[Path]:
     written = []
     for name in run.tasks:
         path = output / f"{name}.parquet"
-        write_table(path, run.stored, [name])
+        write_table(path, run.stored, [name], with_sensitive=run.with_sensitive)
         written.append(path)
     configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in run.tasks]
     rows = "".join(

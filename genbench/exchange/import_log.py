@@ -1,7 +1,7 @@
 """Logs of other tools: their samples with scores, prompts and texts, and the score file that is made of them.
 
-lm-evaluation-harness, lighteval, Inspect, evalscope, OpenCompass, HELM, every_eval_ever, jobs of harbor,
-results of tau2, and genbench's own Parquet are read.
+lm-evaluation-harness, lighteval, Inspect, evalscope, OpenCompass, HELM, every_eval_ever, agent harnesses (see
+agent_logs.py), and genbench's own Parquet are read.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ import pyarrow.parquet as pq
 
 from genbench.data.parquet import read_batches
 from genbench.errors import InputError
-from genbench.harnesses.endings import harbor_outcome, tau2_outcome
-from genbench.harnesses.plan import Outcome
+from genbench.exchange.agent_logs import AgentLog, outcome_record, read_agent_log
 from genbench.store.json_files import encode, lines_of, replace
 
 Line = dict[str, Any]
@@ -120,8 +119,8 @@ def _without_penalties(source: Path, lines: Sequence[Line], say: Callable[[str],
 
 def _lines(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> Iterable[Line]:
     """Return the lines of the score file, by the format that the content of the source shows."""
-    if source.is_dir():
-        return _harbor(source, choice)
+    if (log := read_agent_log(source, choice.metric, say)) is not None:
+        return agent_lines(source, log, choice)
     if source.name == HELM_STATS:
         return _helm(source, choice)
     if source.suffix in (".eval", ".json"):
@@ -135,7 +134,7 @@ def _lines(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> It
 
 
 def _of_object(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> Iterable[Line]:
-    """Return the lines of the score file for a file that is one object: OpenCompass, tau2 or Inspect.
+    """Return the lines of the score file for a file that is one object: OpenCompass or Inspect.
 
     It is read once: a log may have gigabytes.
     """
@@ -144,8 +143,6 @@ def _of_object(source: Path, choice: ImportChoice, say: Callable[[str], None]) -
     found = _json(source)
     if (details := _details(found)) is not None:
         return _open_compass(source, details, choice)
-    if (simulations := _simulations(found)) is not None:
-        return _tau2(source, simulations, choice)
     return _inspect(source, _plain_inspect(source, found), choice, say)
 
 
@@ -577,78 +574,27 @@ def _helm_states(path: Path) -> dict[tuple[str, Any], Line]:
     return said
 
 
-def _harbor(source: Path, choice: ImportChoice) -> Iterator[Line]:
-    """Yield the lines of the score file for a job of harbor: a folder with a folder for each trial.
-
-    A trial that a fault of the sandbox, the server or harbor ended has no score. harbor's own mean counts it
-    as 0.
-
-    Raises:
-        InputError: there is no trial, or one has no known result.
-    """
-    places = sorted(place for place in source.glob("*/result.json") if place.is_file())
-    if not places:
-        raise InputError(f"{source}: no job of harbor: no folder in it has a result.json")
-    seen: Counter[str] = Counter()
-    for place in places:
-        trial = _object(_json(place), str(place))
-        problem = trial.get("task_name")
-        if not isinstance(problem, str):
-            raise InputError(f"{place}: no 'task_name': not the result of a trial of harbor")
-        raised = _object(trial.get("exception_info") or {}, f"{place}: 'exception_info'")
-        verified = _object(trial.get("verifier_result") or {}, f"{place}: 'verifier_result'")
-        rewards = _object(verified.get("rewards") or {}, f"{place}: 'rewards'")
-        name = choice.metric or ("reward" if "reward" in rewards or not rewards else next(iter(rewards)))
-        reward = _score(rewards.get(name), str(place), name)
-        outcome = harbor_outcome(raised.get("exception_type"), reward)
+def agent_lines(source: Path, log: AgentLog, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for results of an agent harness. Trials that died have no score."""
+    for sample in log.samples:
+        outcome = sample.outcome
+        ended = {} if outcome.status is None else {"status": outcome.status}
+        if ended and outcome.detail.get("ended_by") is not None:
+            ended["ended_by"] = outcome.detail["ended_by"]
         yield {
-            "task": choice.task or _STAMP.sub("", source.name),
-            "problem_id": problem,
-            "sample_index": seen[problem],
+            "task": choice.task or _STAMP.sub("", source.name if source.is_dir() else source.stem),
+            "problem_id": sample.problem_id,
+            "sample_index": sample.index,
             "score": outcome.score,
             "answer": None,
-            "imported": {"from": "harbor", "lacks": ["seeds"], **_ended(outcome)},
-            SAID: {},
+            "imported": {"from": log.tool, "lacks": list(log.lacks), **ended},
+            SAID: {
+                "prompt": sample.turns[0].prompt if sample.turns else None,
+                "text": sample.turns[-1].text if sample.turns else None,
+                "turns": [[turn.prompt, turn.text, turn.tokens] for turn in sample.turns],
+                "outcome": outcome_record(sample),
+            },
         }
-        seen[problem] += 1
-
-
-def _simulations(found: Any) -> list[Any] | None:
-    """Return the simulations of a results.json of tau2, or None if it is none."""
-    simulations = found.get("simulations") if isinstance(found, dict) else None
-    return simulations if isinstance(simulations, list) and "eval" not in found else None
-
-
-def _tau2(source: Path, simulations: Sequence[Any], choice: ImportChoice) -> Iterator[Line]:
-    """Yield the lines of the score file for simulations of tau2. Faults of its infrastructure have no score.
-
-    Raises:
-        InputError: a simulation has no task or no ending.
-    """
-    for number, item in enumerate(simulations):
-        where = f"{source}: simulation {number}"
-        found = _object(item, where)
-        ending = found.get("termination_reason")
-        if not isinstance(ending, str) or "task_id" not in found:
-            raise InputError(f"{where}: no 'task_id' or no 'termination_reason': not of tau2")
-        rewarded = _object(found.get("reward_info") or {}, f"{where}: 'reward_info'")
-        outcome = tau2_outcome(ending, _score(rewarded.get("reward"), where, "reward"))
-        trial = found.get("trial")
-        yield {
-            "task": choice.task or _STAMP.sub("", source.stem),
-            "problem_id": str(found["task_id"]),
-            "sample_index": trial if isinstance(trial, int) else 0,
-            "score": outcome.score,
-            "answer": None,
-            "imported": {"from": "tau2", "lacks": [], **_ended(outcome)},
-            SAID: {},
-        }
-
-
-def _ended(outcome: Outcome) -> dict[str, Any]:
-    """Return how a rollout ended, if that is not by its score alone."""
-    ended = outcome.detail.get("ended_by")
-    return {} if outcome.status is None else {"status": outcome.status, "ended_by": ended}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,19 +22,23 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from genbench.errors import GenbenchError, InputError
+from genbench.exchange.agent_logs import agent_tool, logs_of_agents, read_agent_log
 from genbench.exchange.import_log import (
     HELM_STATS,
     SAID,
     ImportChoice,
     Line,
+    agent_lines,
     open_compass,
     read_inspect,
     read_log,
 )
+from genbench.gateway.rollout import outcome_text
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.models.traces import FORMATS, split
 from genbench.store.json_files import encode, replace
 from genbench.suite.suitefile import plain_name
+from genbench.tasks.python.agents import is_result
 
 Say = Callable[[str], None]
 _NO_PROMPT = "(the log has no prompt)"
@@ -45,6 +49,21 @@ _STAMPS = (
 """Times in names of files and folders: lm-eval, lighteval and Inspect write the first, others the second."""
 _TAGS = {"open": "\ue000trace\ue000", "close": "\ue000end of trace\ue000"}
 """Tags that no text has, where traces must stay in the texts."""
+
+
+_REPLY = "\n\n[assistant]\n"
+_MOST_ASKED = 1 << 20
+"""Characters of a conversation that is repeated with each turn. After more, a turn has only what is new."""
+_LOST: Line = {
+    "turns": [],
+    "outcome": {
+        "score": None,
+        "status": "unscored",
+        "detail": {"why": "the log has fewer samples of this problem"},
+        "rollout": {},
+    },
+}
+"""What is said of a trial that is not in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,11 @@ class LoggedTask:
     def name(self) -> str:
         """Return the name of the task, as suites may have it."""
         return _name(str(self.lines[0]["task"]))
+
+    @property
+    def is_agents(self) -> bool:
+        """Return whether its samples are trials of an agent harness."""
+        return "outcome" in self.lines[0].get(SAID, {})
 
     @property
     def mean(self) -> float | None:
@@ -122,8 +146,8 @@ def find_logs(sources: Sequence[str], choice: ImportChoice, say: Say) -> FoundLo
     if not tasks and not found.left_out:
         raise InputError(
             f"{', '.join(sources)}: no log with samples of lm-eval, lighteval, Inspect, evalscope, "
-            f"OpenCompass, HELM or every_eval_ever in {found.others} files; totals alone (results.yml, "
-            "results.json) have no samples"
+            f"OpenCompass, HELM, every_eval_ever or an agent harness in {found.others} files; totals alone "
+            "(results.yml, results.json) have no samples"
         )
     for (tool, words), count in said.items():
         say(f"{tool}, {count} log{'s' if count > 1 else ''}: {words}")
@@ -132,17 +156,24 @@ def find_logs(sources: Sequence[str], choice: ImportChoice, say: Say) -> FoundLo
 
 
 def _files(sources: Sequence[str]) -> Iterator[Path]:
-    """Yield all files of the sources in order, each once."""
+    """Yield all files of the sources in order, each once. Results of an agent harness may be a folder."""
     seen: set[Path] = set()
     for source in sources:
         places = _matching(source) if has_magic(source) else [Path(source)]
         if not places or not all(place.exists() for place in places):
             raise InputError(f"{source}: no such file or folder")
         for place in places:
-            for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-                if path.is_file() and path.resolve() not in seen:
+            agents = list(logs_of_agents(place))
+            files = sorted(place.rglob("*")) if place.is_dir() else [place]
+            others = (path for path in files if path.is_file() and not _is_below(path, agents))
+            for path in (*agents, *others):
+                if path.resolve() not in seen:
                     seen.add(path.resolve())
                     yield path
+
+
+def _is_below(path: Path, places: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def _matching(pattern: str) -> list[Path]:
@@ -159,6 +190,8 @@ def _logged(path: Path, choice: ImportChoice, say: Say, said: Counter[tuple[str,
     Raises:
         GenbenchError: it is a log, and cannot be read.
     """
+    if agent_tool(path) is not None:
+        return _of_agents(path, choice, say)
     tool = _tool(path)
     if tool is None:
         return None
@@ -170,6 +203,15 @@ def _logged(path: Path, choice: ImportChoice, say: Say, said: Counter[tuple[str,
     total = _total(path, tool, lines, metric, of_filter)
     metric = f"{metric}, {of_filter}" if of_filter not in ("", "none") else metric
     return LoggedTask(path, tool, model, at or _written(path), metric, lines, total)
+
+
+def _of_agents(path: Path, choice: ImportChoice, say: Say) -> LoggedTask | None:
+    """Return the results of an agent harness as a task."""
+    log = read_agent_log(path, choice.metric, say)
+    if log is None or not log.samples:
+        return None
+    lines = list(agent_lines(path, log, choice))
+    return LoggedTask(path, log.tool, log.model, _stamp(path) or _written(path), log.metric, lines)
 
 
 def _written(path: Path) -> datetime:
@@ -348,6 +390,10 @@ def write_suite(run: LoggedRun, folder: Path, say: Say) -> None:
 
 def _entry(task: LoggedTask) -> dict[str, Any]:
     counts = Counter(line["problem_id"] for line in task.lines)
+    if task.is_agents:
+        turns = max(len(line[SAID]["turns"]) for line in task.lines)
+        options = {"source": _rows_file(task.name), "command": [task.tool], "limits": {"turns": turns or 1}}
+        return {"name": task.name, "task": "agent", "options": options, "k": max(counts.values())}
     return {
         "name": task.name,
         "data": {
@@ -372,6 +418,11 @@ def _rows(task: LoggedTask) -> Iterator[Line]:
             seen.add(line["problem_id"])
             said = line.get(SAID, {})
             prompt, target = said.get("prompt"), said.get("target")
+            if (
+                task.is_agents
+            ):  # what the harness asked is in the turns; it need not be the same in each trial
+                yield {"id": line["problem_id"], "instruction": line["problem_id"]}
+                continue
             yield {"id": line["problem_id"], "question": prompt or _NO_PROMPT, "target": target or ""}
 
 
@@ -385,7 +436,28 @@ def _responses(task: LoggedTask) -> Iterator[Line]:
         ordered = sorted(lines, key=lambda line: line["sample_index"])
         for index in range(k):
             own = ordered[index] if index < len(ordered) else None
-            yield _response(task.name, problem, index, own)
+            if task.is_agents:
+                yield from _rollout(task.name, problem, index, own)
+            else:
+                yield _response(task.name, problem, index, own)
+
+
+def _rollout(task: str, problem: str, index: int, line: Line | None) -> Iterator[Line]:
+    """Yield the turns of a trial of an agent, and then what its harness found.
+
+    What was asked in a turn is the conversation before it, as in a rollout of genbench's own.
+    """
+    sample = {"task": task, "problem_id": problem, "sample_index": index}
+    said: Line = _LOST if line is None else line[SAID]
+    before = ""
+    for turn, (prompt, text, tokens) in enumerate(said["turns"]):
+        counted = {} if tokens is None else {"completion_tokens": tokens}
+        said_so = f"(text) {text}" if is_result(text) else text  # a model may imitate a result
+        asked = f"{before}{prompt}{_REPLY}"
+        yield {**sample, "turn": turn, "asked": asked, "text": said_so, "finish_reason": "stop", **counted}
+        before = f"{asked}{said_so}\n\n" if len(asked) < _MOST_ASKED else ""
+    ended = outcome_text(said["outcome"])
+    yield {**sample, "turn": len(said["turns"]), "text": ended, "finish_reason": "stop"}
 
 
 def _response(task: str, problem: str, index: int, line: Line | None) -> Line:

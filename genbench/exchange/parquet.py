@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from genbench.analysis.samples import task_samples
+from genbench.analysis.samples import task_samples, withheld, withholds
 from genbench.store.stored_run import Sample, StoredRun
 
 SCHEMA = pa.schema(
@@ -89,13 +89,18 @@ class SampleTable:
             self._temporary.unlink(missing_ok=True)
 
 
-def write_table(path: Path, run: StoredRun, tasks: Iterable[str]) -> int:
-    """Write the samples of some tasks of a run as one table. Return the number of rows."""
+def write_table(path: Path, run: StoredRun, tasks: Iterable[str], *, with_sensitive: bool = False) -> int:
+    """Write the samples of some tasks of a run as one table. Return the number of rows.
+
+    Args:
+        with_sensitive: write the texts of sensitive tasks too.
+    """
     rows = 0
     with SampleTable(path) as table:
         for task in tasks:
+            hides = withholds(run, task, with_sensitive=with_sensitive)
             for sample in task_samples(run, task):
-                table.add(run.manifest.model.name, sample)
+                table.add(run.manifest.model.name, withheld(sample) if hides else sample)
                 rows += 1
     return rows
 

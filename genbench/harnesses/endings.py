@@ -115,6 +115,38 @@ def inspect_outcome(error: str | None, limit: str | None, score: float | None) -
     return Outcome(_share(score), status, {} if limit is None else {"ended_by": limit})
 
 
+SwebenchPlace = Literal["resolved", "unresolved", "empty", "error", "infrastructure"]
+"""What swebench says of an instance. `error`: its run ended without a report."""
+
+
+def swebench_outcome(place: SwebenchPlace) -> Outcome:
+    """Return the outcome of an instance that swebench has evaluated.
+
+    Args:
+        place: the list of its report that the instance is in. `error` is a fault of the verifier, unless its
+            log says that the patch did not fit.
+    """
+    detail = {"ended_by": place}
+    if place == "infrastructure":
+        return Outcome(None, "unavailable", detail)
+    if place == "error":
+        return Outcome(None, "verifier_error", detail)
+    return Outcome(float(place == "resolved"), "no_answer" if place == "empty" else None, detail)
+
+
+def mlebench_outcome(report: Mapping[str, Any], metric: str) -> Outcome:
+    """Return the outcome of a submission to a competition of MLE-bench.
+
+    Args:
+        report: the report of its grader.
+        metric: which of its yes-or-no figures is the score, such as `any_medal`.
+    """
+    score = float(report[metric])
+    if score or report.get("valid_submission") is not False:
+        return Outcome(score)
+    return Outcome(0.0, "no_answer" if report.get("submission_exists") is False else "format_error")
+
+
 def outcome_of(harness: str, ending: Mapping[str, Any]) -> Outcome:
     """Return the outcome of what the driver of a harness wrote under `ending`.
 

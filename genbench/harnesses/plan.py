@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from genbench.errors import ConfigError, nearest
+from genbench.harnesses.environments import locked
 from genbench.types import STATUSES, Status
 
 Name = Literal["command", "mini_swe", "harbor", "inspect", "tau2"]
@@ -80,6 +81,13 @@ class HarnessPlan:
     peers: Mapping[str, Peer] = field(default_factory=dict)
     parser: str = "auto"
     missing: str | None = field(default=None, compare=False)
+
+    @property
+    def environment_folder(self) -> Path | None:
+        """Return the virtual environment that the harness is run with, None if it needs none."""
+        if self.name == "command" or not self.command:
+            return None
+        return Path(self.command[0]).parent.parent
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -158,7 +166,10 @@ def _driver(harness: str, python: str | None, install: str | None) -> tuple[tupl
     """Return how a harness is run by the environment that it is installed in, as `_own_program`."""
     make = f"; make one: {install}" if install else " (see docs/agents.md)"
     if python is None:
-        wanted = f"options.python: harness {harness} needs the folder of the virtual environment that it is installed in{make}"
+        wanted = (
+            f"harness {harness} needs options.python, the folder of the virtual environment that it is "
+            f"installed in{make}"
+        )
         if install is None:
             raise ConfigError(f"agent: {wanted}")
         return (), "", wanted
@@ -200,10 +211,12 @@ def _digest_of_files(words: Sequence[str]) -> str:
 
 
 def _installed(folder: Path) -> str:
-    """Return a digest of the names and versions of all packages of a virtual environment, or nothing."""
-    places = folder.glob("lib/python3*/site-packages/*.dist-info")
-    names = sorted(path.name.removesuffix(".dist-info") for path in places)
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16] if names else ""
+    """Return a digest of the names and versions of all packages of a virtual environment, or nothing.
+
+    pip and setuptools are left out. They are there before anything is installed, by version of Python.
+    """
+    lines = [line for line in locked(folder) if not line.startswith("setuptools==")]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else ""
 
 
 @dataclass(frozen=True, slots=True)

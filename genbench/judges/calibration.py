@@ -14,6 +14,7 @@ from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinions_of
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
+from genbench.stats.agreement import clustered_kappa
 from genbench.store.json_files import replace_json
 from genbench.types import Answer, Case, SampleId
 
@@ -40,6 +41,8 @@ CANARIES = 8
 """The number of calibration cases that are judged again with every run. They cost next to nothing."""
 AGREEMENT_SEED = 20260101
 """The seed of the resampling of intervals. The same answers give the same bounds."""
+_INJECTED = 48
+"""Cases that are tried with injections, each a dozen times. The largest shipped set has as many."""
 _AGREEMENT = ("kappa", "accuracy", "verdicts")
 Answers = Mapping[str, str | None]
 """Case id -> the judge's words, None if it gave no verdict."""
@@ -51,6 +54,8 @@ class CalibrationCase:
 
     case: Case
     words: tuple[str, ...]
+    group: str = ""
+    """Cases of one group are resampled together. Without one a case is independent."""
 
 
 def read_calibration(spec: JudgeSpec) -> list[CalibrationCase]:
@@ -211,7 +216,23 @@ def _agreement(
         if opinion is not None
     ]
     with judge.spec.form_at_work("measuring agreement"):
-        return judge.form.agreement(told, AGREEMENT_SEED)
+        record = judge.form.agreement(told, AGREEMENT_SEED)
+    return {**record, **_clustered(known, found)} if record.get("weights") is None else record
+
+
+def _clustered(known: Sequence[CalibrationCase], found: Sequence[Opinion | None]) -> dict[str, Any]:
+    """Return the interval of kappa if several cases are of one group, and nothing otherwise."""
+    groups: dict[str, tuple[list[str], list[str]]] = {}
+    for item, opinion in zip(known, found, strict=True):
+        if opinion is not None:
+            people, judge = groups.setdefault(item.group or item.case.sample.problem_id, ([], []))
+            people += item.words
+            judge += opinion.words
+    if not groups or len(groups) == sum(opinion is not None for opinion in found):
+        return {}
+    people_, judge_ = zip(*groups.values(), strict=True)
+    kappa = clustered_kappa(people_, judge_, seed=AGREEMENT_SEED)
+    return {"kappa_ci": list(kappa.ci) if kappa.ci else None, "groups": len(groups)}
 
 
 def _pinned(path: Path, judge: Judge) -> dict[str, Any] | None:
@@ -250,7 +271,7 @@ async def check(judge: Judge, engine: JudgeEngine, known: Sequence[CalibrationCa
             for item, opinion in zip(known, first, strict=True)
             if opinion is None or opinion.words != item.words
         ],
-        "injection": await measure(judge, engine, cases, first),
+        "injection": await measure(judge, engine, cases[:_INJECTED], first[:_INJECTED]),
     }
     return {**record, **_agreement(judge, known, first)}
 

@@ -54,6 +54,7 @@ class JudgeEngines:
         for judge in judges:
             if (key := _key(judge.spec)) not in self._built:
                 self._built[key] = build_engine(judge.spec, suite.config.judge, suite.folder, work)
+        self._places = {key: asyncio.Semaphore(engine.workers) for key, engine in self._built.items()}
         self._started: set[str] = set()
         self._failures: dict[str, GenbenchError] = {}
         self._canaries: dict[str, dict[str, Any]] = {}
@@ -109,6 +110,14 @@ class JudgeEngines:
                 found = await ask_canary(judge, engine, pin_path(judge.spec, self._folder))
                 self._canaries[judge.digest] = found or {}
         return engine
+
+    def place(self, judge: Judge) -> asyncio.Semaphore:
+        """Return the places for samples whose questions are asked one after another.
+
+        There are as many as questions are answered at the same time. With more samples at work, the engine's
+        prefix cache would have lost what the next question about a sample has in common with the last one.
+        """
+        return self._places[_key(judge.spec)]
 
     async def _start(self, key: str) -> None:
         engine = self._built[key]

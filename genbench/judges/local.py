@@ -74,6 +74,11 @@ class LocalJudge:
             "proven": True,
         }
 
+    @property
+    def workers(self) -> int:
+        """Return how many questions are answered at the same time."""
+        return self._settings().workers
+
     async def start(self) -> None:
         """Load tokenizer and engine, which takes tens of seconds. Raises EngineError."""
         self._read_tokenizer()

@@ -246,7 +246,8 @@ class JudgeSession:
 
         async def ask(case: Case, number: int) -> Finding:
             questions = [_tried(question, number) for question in item.judge.questions(case)]
-            replies = [await self._reply(folder, item, case, question) for question in questions]
+            async with self._engines.place(item.judge):
+                replies = [await self._reply(folder, item, case, question) for question in questions]
             return item.judge.finding(case, replies)
 
         try:

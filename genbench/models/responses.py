@@ -82,6 +82,7 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
         seconds=None,
         choices=tuple(map(_choice, scored or ())),
         logged=logged_from_record(record.get("logged")),
+        prompt=asked if isinstance(asked := record.get("asked"), str) else None,
     )
 
 

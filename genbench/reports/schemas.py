@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from genbench.analysis.budgets import Budgets
 from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.comparison.judge_change import JudgeChanges
 from genbench.analysis.curves import Curves
 from genbench.analysis.estimate import Estimation
 from genbench.analysis.parity import ParityReport
@@ -51,6 +52,7 @@ from genbench.watch.watches import WatchList
 
 DECISION_RECORDS: Mapping[str, type[JsonRecord]] = {
     "compare": Comparison,
+    "compare_judges": JudgeChanges,
     "estimate": Estimation,
     "power": PowerPlan,
     "noise": NoiseMeasurement,

@@ -29,6 +29,7 @@ from genbench.reports.page.data import (
     page_index,
 )
 from genbench.reports.page.html import html
+from genbench.reports.page.safety import safety_point
 from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import DoubtfulReference, Report, ReportedComparison, ReportedRun, ReportedScore
 from genbench.reports.result_tables import (
@@ -163,7 +164,11 @@ class Written:
 
 
 def report(
-    runs: str | Path | Sequence[str | Path], output: str | Path | None = None, *, allow: Sequence[str] = ()
+    runs: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    allow: Sequence[str] = (),
+    with_sensitive: bool = False,
 ) -> Written:
     """Write the page of one or more runs, as `genbench report` does.
 
@@ -171,12 +176,14 @@ def report(
         runs: run folders. The others are compared with the first.
         output: the page. None means report.html in the run folder, or in the folder of several runs.
         allow: names of differences (`k`, `verifier` …) that comparisons let through.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
     """
     paths = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
-    return write_page(paths, None if output is None else Path(output), allow=allow)
+    page = None if output is None else Path(output)
+    return write_page(paths, page, allow=allow, with_sensitive=with_sensitive)
 
 
 def write_page(
@@ -186,6 +193,7 @@ def write_page(
     untouched: Collection[Path] = (),
     *,
     allow: Sequence[str] = (),
+    with_sensitive: bool = False,
 ) -> Written:
     """Write report.html, and samples.parquet into each run folder.
 
@@ -196,6 +204,7 @@ def write_page(
         untouched: run folders that are only read. No samples.parquet is written there, nor into folders
             that cannot be written.
         allow: names of differences that comparisons let through.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
@@ -206,7 +215,7 @@ def write_page(
     tables = [path for path in paths if parquet and path not in untouched and _is_writable(path)]
     texts = ChunkedTexts(page.with_suffix(".files"))
     try:
-        runs = _gather(paths, texts, tables)
+        runs = _gather(paths, texts, tables, with_sensitive=with_sensitive)
         record = report_record(runs, allow)
         folder = texts.publish()
     except BaseException:
@@ -285,13 +294,22 @@ class _NoTexts(ChunkedTexts):
         return -1
 
 
-def _gather(paths: Sequence[Path], texts: ChunkedTexts, tables: Collection[Path]) -> list[RunPage]:
+def _gather(
+    paths: Sequence[Path], texts: ChunkedTexts, tables: Collection[Path], *, with_sensitive: bool = False
+) -> list[RunPage]:
     """Read the runs. samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
     names = _names(paths)
     return [
-        page_data(StoredRun(path, indexed=len(paths) > 1), name, number, texts, path in tables)
+        page_data(
+            StoredRun(path, indexed=len(paths) > 1),
+            name,
+            number,
+            texts,
+            path in tables,
+            with_sensitive=with_sensitive,
+        )
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
 
@@ -359,6 +377,9 @@ def markdown(report: Report) -> str:
     lines += _folded("Agents", agents) if agents else []
     judged = _listed(judge_lines(report))
     lines += _folded("Judges", judged) if judged else []
+    places = [safety_point(run.name, run.results) for run in report.runs]
+    if safety := [f"- {markdown_text(place.words)}" for place in places if place is not None]:
+        lines += _folded("Safety", safety)
     if report.published:
         lines += _folded("What others report", PUBLISHED.markdown(report.published))
     lines += _folded("Health of the data", HEALTH.markdown(_health(report)))

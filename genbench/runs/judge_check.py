@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from genbench.errors import ConfigError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.judges.calibration import (
     CANARIES,
@@ -18,9 +21,12 @@ from genbench.judges.calibration import (
     write_pin,
 )
 from genbench.judges.engines import build_engine
+from genbench.judges.forms.protocol import kappa_record
 from genbench.judges.judge import Judge
+from genbench.judges.labelled import Labelled
 from genbench.judges.spec import judge_path, read_judge
 from genbench.runs.event_loop import run_coroutine
+from genbench.stats.agreement import cohens_kappa
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
@@ -31,6 +37,15 @@ class DimensionAgreement(JsonRecord):
 
     verdicts: Count = Field(description="verdicts that were compared")
     accuracy: Share = Field(description="share of equal verdicts")
+    kappa: float | None = Field(description="Cohen's kappa; null if one label is used throughout")
+    kappa_ci: tuple[float, float] | None = Field(description="95% interval of kappa")
+
+
+class PeopleAgreement(JsonRecord):
+    """Agreement of two annotators with one another, which a judge cannot be expected to exceed by much."""
+
+    verdicts: Count = Field(description="cases that both labelled")
+    accuracy: Share = Field(description="share of equal labels")
     kappa: float | None = Field(description="Cohen's kappa; null if one label is used throughout")
     kappa_ci: tuple[float, float] | None = Field(description="95% interval of kappa")
 
@@ -91,6 +106,15 @@ class JudgeCheck(JsonRecord):
     dimensions: dict[str, DimensionAgreement] | None = Field(
         default=None, description="agreement by dimension; only for rubrics"
     )
+    groups: Count | None = Field(
+        default=None,
+        description="prompts that the cases are of, if several are of one; `kappa_ci` is by prompt",
+    )
+    people: PeopleAgreement | None = Field(
+        default=None,
+        description="agreement of the first two annotators with one another, if the rows have both",
+    )
+    divided: Count = Field(default=0, description="rows left out because people were divided on them")
     order_consistency: Share | None = Field(
         default=None, description="share of pairs with the same verdict in both orders; only for pairs"
     )
@@ -98,13 +122,29 @@ class JudgeCheck(JsonRecord):
     pinned_in: str | None = Field(default=None, description="file that --pin wrote; only with --pin")
 
 
-def check_judge(name: str | Path, suite: str | Path | None = None, *, pin: bool = False) -> JudgeCheck:
-    """Test a judge on its calibration set twice, and once more with injected orders.
+@dataclass(frozen=True, slots=True)
+class CasesFile:
+    """Cases other than the judge's own: see `genbench.judges.labelled`."""
+
+    path: Path
+    data_dir: Path | None = None
+    limit: int | None = None
+
+
+def check_judge(
+    name: str | Path,
+    suite: str | Path | None = None,
+    *,
+    pin: bool = False,
+    cases: CasesFile | None = None,
+) -> JudgeCheck:
+    """Test a judge on its calibration set twice, and on 48 cases once more with injected orders.
 
     Args:
         name: a judge file, or the name of a shipped judge.
         suite: a suite whose `judge:` block names the model or the server, if the judge file does not.
         pin: store the canary's labels. Later runs report the labels that changed.
+        cases: replies with labels of people, instead of the judge's own set.
 
     Raises:
         ConfigError: the judge cannot be used.
@@ -115,12 +155,27 @@ def check_judge(name: str | Path, suite: str | Path | None = None, *, pin: bool 
         found = read_suite(suite_path(str(suite)))
         over, base = found.config.judge, found.folder
     judge = Judge(read_judge(judge_path(str(name), base), over))
-    known = read_calibration(judge.spec)
+    labelled = None
+    if cases is not None:
+        if pin:
+            raise ConfigError("--pin keeps replies to the judge's own calibration set; leave out --cases")
+        labelled = Labelled(cases.path, judge.spec, cases.data_dir, cases.limit)
+    known = read_calibration(judge.spec) if labelled is None else labelled.cases
     with tempfile.TemporaryDirectory(prefix="genbench-judge-") as folder:
         record = run_coroutine(_check(judge, known, over, base, Path(folder)))
+    if labelled is not None:
+        record = record.model_copy(update={"people": _people(labelled.people), "divided": labelled.divided})
     if not pin:
         return record
     return record.model_copy(update={"pinned_in": str(_pinned(judge, known, record, suite, base))})
+
+
+def _people(pairs: Sequence[tuple[str, str]]) -> PeopleAgreement | None:
+    """Return the agreement of two annotators, None without any."""
+    if not pairs:
+        return None
+    first, second = zip(*pairs, strict=True)
+    return PeopleAgreement.model_validate(kappa_record(cohens_kappa(first, second)))
 
 
 async def _check(

@@ -12,6 +12,7 @@ from pydantic import Field
 from genbench import registry
 from genbench.data.mirror import mirror_dataset, mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
+from genbench.harnesses.environments import install_lines, mirror_environment
 from genbench.json_record import JsonRecord
 from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
@@ -19,15 +20,18 @@ from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.catalogue import task_infos
 from genbench.tasks.factory import make_task
+from genbench.tasks.python.agents import AgentTask
 
-Kind = Literal["dataset", "model", "tokenizer", "nltk"]
+Kind = Literal["dataset", "model", "tokenizer", "nltk", "environment"]
 
 
 class MirroredPart(JsonRecord):
     """One thing that was fetched, or why it was not."""
 
-    kind: Kind = Field(description="dataset, model, tokenizer or nltk (data of nltk)")
-    name: str = Field(description="the task, the model, or the name of nltk's data")
+    kind: Kind = Field(
+        description="dataset, model, tokenizer, nltk (data of nltk) or environment (wheels of a harness)"
+    )
+    name: str = Field(description="the task, the model, the name of nltk's data, or the environment's folder")
     path: str | None = Field(description="the file or folder; null if it was not fetched")
     state: Literal["fetched", "was there", "failed"] = Field(description="what was done")
     detail: str = Field(description="rows, digest and revision, or why it failed")
@@ -38,7 +42,9 @@ class MirrorRecord(JsonRecord):
 
     format: Literal[1] = Field(description="version of this record")
     to: str = Field(description="the folder of the mirror")
-    parts: tuple[MirroredPart, ...] = Field(description="datasets, models and data of nltk, in this order")
+    parts: tuple[MirroredPart, ...] = Field(
+        description="datasets, models, data of nltk and environments, in this order"
+    )
     use: tuple[str, ...] = Field(description="shell lines for the machine without network")
 
     @property
@@ -63,7 +69,7 @@ def mirror(
     Args:
         names: names of tasks (see `genbench tasks`), suite files, or names of shipped suites.
         to: the folder. Datasets have the hub's layout in it. Models are in `models/`, nltk's data in
-            `nltk_data/`.
+            `nltk_data/`, wheels of the environments of harnesses in `environments/`.
         data_dir: a mirror to copy datasets from. None means the hub.
         models: hub ids `ORG/NAME` or `ORG/NAME@REVISION`, fetched with their weights.
         tokenizers: the same, without weights.
@@ -73,13 +79,20 @@ def mirror(
         InputError: there is no such task or suite, or a suite cannot be read.
     """
     place, source = Path(to), path_or_none(data_dir)
-    infos = _infos([names] if isinstance(names, str) else names)
+    infos, environments = _wanted([names] if isinstance(names, str) else names)
     parts = list(_parts(infos, models=models, tokenizers=tokenizers, to=place, source=source, tell=tell))
+    for folder in environments:
+        tell(f"wheels of {folder}")
+        parts.append(_tried("environment", folder.name, partial(_environment, folder, place)))
     return MirrorRecord(format=1, to=str(place), parts=tuple(parts), use=tuple(_use(place, parts)))
 
 
-def _infos(names: Iterable[str]) -> list[TaskInfo]:
-    """Return the facts of the named tasks, and of the tasks of the named suites, each dataset once."""
+def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[Path]]:
+    """Return the facts of the named tasks and of the tasks of the named suites, and their environments.
+
+    Each dataset and each virtual environment of a harness is there once.
+    """
+    environments: dict[Path, None] = {}
     known = registry.names("task")
     infos = {info.name: info for info in task_infos()}
     found: dict[str, TaskInfo] = {}
@@ -95,9 +108,11 @@ def _infos(names: Iterable[str]) -> list[TaskInfo]:
             raise InputError(f"{name}: no task and no suite of that name{nearest(name, known)}") from error
         for entry in suite.config.tasks:
             if entry.data is None or entry.data.path is None:
-                info = make_task(suite, entry).info
-                found[info.name] = info
-    return list(found.values())
+                task = make_task(suite, entry)
+                found[task.info.name] = task.info
+                if isinstance(task, AgentTask) and task.plan.environment_folder is not None:
+                    environments[task.plan.environment_folder] = None
+    return list(found.values()), list(environments)
 
 
 def _parts(
@@ -159,6 +174,13 @@ def _nltk(name: str, to: Path) -> MirroredPart:
     return MirroredPart(kind="nltk", name=name, path=str(path), state="fetched", detail="the official files")
 
 
+def _environment(folder: Path, to: Path) -> MirroredPart:
+    place = to / "environments" / folder.name
+    count, size = mirror_environment(folder, place)
+    detail = f"{count} wheels, {size / 1e6:,.1f} MB"
+    return MirroredPart(kind="environment", name=folder.name, path=str(place), state="fetched", detail=detail)
+
+
 def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:
     """Yield the shell lines for the machine without network, for a mirror that is copied to the same path."""
     kinds = {part.kind for part in parts if part.path is not None}
@@ -171,3 +193,5 @@ def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:
     for part in parts:
         if part.kind == "model" and part.path is not None:
             yield f"genbench run SUITE --model NAME={Path(part.path).absolute()}"
+        if part.kind == "environment" and part.path is not None:
+            yield from install_lines(part.name, Path(part.path).absolute())

@@ -312,6 +312,11 @@ class TaskRecord(JsonRecord):
     reported: ReportedScale | None = Field(
         default=None, description="the figure that the benchmark reports; absent if it is the score"
     )
+    sensitive: bool = Field(
+        default=False,
+        description="whether prompts and answers may do harm, so that reports and exports leave them out; "
+        "absent if they do not",
+    )
     decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")

@@ -128,6 +128,12 @@ def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_ru
     assert terms["limits"] == {"turns": 8, "tokens": None, "wall_s": 60.0}
 
 
+def test_epochs_are_draws_of_their_own_and_the_same_in_a_second_run(whole: Path, tmp_path: Path) -> None:
+    assert drawn(run(write_suite(tmp_path / "again"))) == drawn(whole)
+    texts = {key: text for key, (_, _, text) in drawn(whole).items()}
+    assert all(texts[problem, 0, turn] != texts[problem, 1, turn] for problem, _, turn in texts)
+
+
 def test_reports_say_what_a_rollout_took(whole: Path) -> None:
     text = report_text([whole], "md")
     assert "a rollout: 3.0 turns, 15 tokens" in text

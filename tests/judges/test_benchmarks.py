@@ -314,6 +314,56 @@ def test_healthbench_asks_each_criterion_and_counts_points(tmp_path: Path, serve
     assert better["judge"]["points"] == {"value": pytest.approx(0.375), "negative": pytest.approx(1 / 3)}
 
 
+def shared_start(first: str, second: str) -> int:
+    """The characters with which both texts begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+@pytest.mark.slow
+def test_healthbench_asks_about_one_sample_after_another(tmp_path: Path, server: Server) -> None:
+    """The last 32 questions stand for an engine's prefix cache. What none of them begins with is computed."""
+    words = "The person describes a headache that has lasted for two days and asks what to do about it now. "
+    rows = [
+        {
+            **ROWS["healthbench"][0],
+            "prompt": [{"role": "user", "content": f"Case {i}. {words * 8}"}],
+            "rubrics": [
+                {
+                    "criterion": f"{i}.{j}: the reply says when to see a doctor. {words}",
+                    "points": 5,
+                    "tags": [],
+                }
+                for j in range(10)
+            ],
+            "prompt_id": f"h{i}",
+        }
+        for i in range(60)
+    ]
+    asked: list[str] = []
+
+    def grade(prompt: str) -> str:
+        if "Case" in prompt:
+            asked.append(prompt)
+        return '{"explanation": "", "criteria_met": true}'
+
+    server.grade = grade
+    answers = [f"Reply {i}. {words * 6}" for i in range(60)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROWS, "healthbench", rows)
+        task = run(tmp_path, server, "healthbench", answers)
+    assert task["value"] == 1.0 and len(asked) == 600
+    cached: list[str] = []
+    fresh = 0
+    for prompt in asked:
+        common = max((shared_start(prompt, known) for known in cached), default=0)
+        fresh += len(prompt) - common
+        cached = [*cached, prompt][-32:]
+    needed = sum(len(f"Case {i}. {words * 8}") + len(answers[i]) for i in range(60))
+    needed += sum(len(item["criterion"]) for row in rows for item in row["rubrics"])
+    assert fresh <= 1.3 * needed
+
+
 def test_healthbench_has_a_hard_part_and_one_of_consensus() -> None:
     found = {
         subset: registry.load("task", "healthbench")(subset=subset).info.dataset.rows
@@ -373,6 +423,16 @@ def test_air_bench_asks_the_prompt_of_each_category(tmp_path: Path, server: Serv
     task = run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
     assert task["value"] == pytest.approx(0.625) and task["judge"]["name"] == "air_bench"
     assert task["status_counts"] == {"correct": 2, "partial": 1, "wrong": 1}
+    graders = set()
+    for ending in ("", " Be strict."):
+        text = "".join(
+            json.dumps({**line, "judge_prompt": line["judge_prompt"] + ending}) + "\n" for line in lines
+        )
+        (tmp_path / "prompts.jsonl").write_text(text)
+        run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
+        verdicts = (tmp_path / "runs/old/air_bench/verdicts.jsonl").read_text().splitlines()
+        graders |= {json.loads(line)["verifier"] for line in verdicts}
+    assert len(graders) == 2  # other prompts are another judge
     with pytest.raises(ConfigError, match=r"'0\.1'; if it is the key of one, give verifier: \{prompts"):
         run(tmp_path, server, "air_bench", ["1"] * 4, more=f", verifier: {{{judge}}}")
     with pytest.raises(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import time
@@ -89,6 +90,28 @@ def test_a_problem_is_shown_in_two_runs_next_to_each_other(
     shutil.rmtree(folders[1])
     gone = client.get(f"/runs/{two}/samples", params=query)
     assert gone.status_code == 200 and "is not here" in gone.text
+
+
+def test_texts_that_may_do_harm_are_behind_a_click(
+    client: TestClient, service: Service, folders: list[Path]
+) -> None:
+    runs = client.get("/api/v1/runs").json()["items"]
+    [uid] = [run["uid"] for run in runs if run["paths"] == [str(folders[1])]]
+    address, query = f"/runs/{uid}/samples", {"task": "sums", "problem": "p03"}
+    plain = client.get(address, params=query).text
+    assert "may do harm" not in plain and "compared: " in plain
+    assert "no idea" not in re.sub(r"(?s)<pre.*?</pre>", "", plain)
+    path = folders[1] / "manifest.json"
+    record = json.loads(path.read_text())
+    record["tasks"]["sums"]["sensitive"] = True
+    path.write_text(json.dumps(record))
+    text = client.get(address, params=query).text
+    outside = re.sub(r"(?s)<details>.*?</details>", "", text)
+    assert "no idea" in text and "3+2-3?" in text
+    assert "no idea" not in outside and "3+2-3?" not in outside and "compared: " not in outside
+    assert text.count("A text that may do harm") >= 4
+    listed = client.get("/samples", params={"run": uid, "problem": "p03", "status": "correct"}).text
+    assert '<td data-l="compared" class="wrap">-</td>' in listed
 
 
 def test_a_job_that_runs_shows_its_newest_samples(

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
+from scipy.special import expit
 
 from genbench.errors import InputError
 from genbench.stats.pairwise import Pair, bradley_terry, length_controlled, style_controlled
@@ -90,3 +92,21 @@ def test_a_feature_that_never_differs_is_left_out() -> None:
 def test_one_side_that_always_wins_is_refused() -> None:
     with pytest.raises(InputError, match="everything it is compared in"):
         length_controlled([1.0] * 8, list(range(1, 9)), [4] * 8, [str(i) for i in range(8)])
+
+
+def test_without_difficulties_the_rate_is_near_that_of_alpacaevals_formula() -> None:
+    """If lengths do not follow the difficulty of instructions (see benchmarks/length_control.py)."""
+    off = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        ease, theirs = rng.normal(size=805), rng.integers(400, 3000, 805)
+        ours = (theirs * np.exp(rng.normal(0.25, 0.5, 805))).astype(int)
+        column = np.tanh((ours - theirs) / (ours - theirs).std())
+        won = (rng.random(805) < expit(0.3 + column + ease)).astype(float)
+        design = np.column_stack([np.ones(805), column, ease])
+        fit = sm.GLM(won, design, family=sm.families.Binomial()).fit()
+        official = expit(fit.params[0] + fit.params[2] * ease).mean()
+        found = length_controlled(list(won), ours.tolist(), theirs.tolist(), [str(i) for i in range(805)])
+        off.append(found.value - official)
+        assert abs(won.mean() - official) > abs(off[-1])
+    assert abs(np.mean(off)) < 0.02

@@ -21,6 +21,7 @@ from genbench.analysis.comparison.compared_task import (
     with_reviews,
 )
 from genbench.analysis.comparison.decisions import Decisions, decide
+from genbench.analysis.comparison.judge_change import other_judge_only
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
 from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
 from genbench.analysis.comparison.warnings import (
@@ -32,7 +33,7 @@ from genbench.analysis.comparison.warnings import (
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.engines.checkpoint import is_declared, no_gate_base
-from genbench.errors import InputError
+from genbench.errors import InputError, NotComparableError
 from genbench.json_record import DifferenceInterval, JsonRecord, Share, ShownRecord, SignedShare
 from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
 from genbench.stats.comparison.paired import Paired
@@ -177,7 +178,15 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         )
     if options.gate and base.manifest is not None and is_declared(base.manifest.model_identity):
         raise InputError(no_gate_base(str(base.path)))
-    pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+    try:
+        pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+    except NotComparableError as error:
+        if not other_judge_only(base, tuned):
+            raise
+        raise NotComparableError(
+            f"{error}\nthese are the same texts of one model; what another judge makes of them is printed by "
+            "genbench compare --judges"
+        ) from None
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])

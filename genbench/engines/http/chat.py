@@ -69,6 +69,11 @@ class ChatServer:
             **self._declared,
         }
 
+    @property
+    def workers(self) -> int:
+        """Return how many questions are answered at the same time."""
+        return self.settings.concurrency
+
     async def start(self) -> None:
         """Open the connection and ask which models are served.
 

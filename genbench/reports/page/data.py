@@ -13,13 +13,13 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
-from genbench.analysis.samples import task_samples
+from genbench.analysis.samples import WITHHELD, task_samples, withheld, withholds
 from genbench.analysis.transcript import TurnFacts, read_transcript
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import ChunkedTexts
@@ -306,12 +306,21 @@ class RunPage:
     health: Mapping[str, TaskHealthRecord]
 
 
-def page_data(stored: StoredRun, name: str, number: int, texts: ChunkedTexts, parquet: bool) -> RunPage:
+def page_data(
+    stored: StoredRun,
+    name: str,
+    number: int,
+    texts: ChunkedTexts,
+    parquet: bool,
+    *,
+    with_sensitive: bool = False,
+) -> RunPage:
     """Read a finished run once.
 
     Args:
         number: the run's index among the runs of the report.
         parquet: whether to write samples.parquet into its folder.
+        with_sensitive: include prompts and answers of sensitive tasks.
 
     Raises:
         RunFolderError: a damaged line, or a run without results.
@@ -325,14 +334,16 @@ def page_data(stored: StoredRun, name: str, number: int, texts: ChunkedTexts, pa
             own = stored.task(task)
             columns[task] = TaskColumns(task, own.problem_ids, own.k)
             found = TaskHealth(own.k)
+            hides = withholds(stored, task, with_sensitive=with_sensitive)
             for sample in task_samples(stored, task):
+                shown = withheld(sample) if hides else sample
                 key = text_key(number, task, sample.problem_id, sample.sample_index)
-                columns[task].add(sample, texts.add(key, sample_text(sample)))
-                found.add(sample)
+                columns[task].add(replace(sample, verdict=shown.verdict), texts.add(key, sample_text(shown)))
+                found.add(replace(sample, verdict=shown.verdict))
                 if table is not None:
-                    table.add(name, sample)
+                    table.add(name, shown)
             columns[task].settle()
-            _add_asks(stored, columns[task], found, number, texts)
+            _add_asks(stored, columns[task], found, number, texts, hides=hides)
             columns[task].pack()
             health[task] = found.record()
             sealed = results.tasks[task].seal
@@ -346,7 +357,13 @@ def page_data(stored: StoredRun, name: str, number: int, texts: ChunkedTexts, pa
 
 
 def _add_asks(
-    stored: StoredRun, columns: TaskColumns, health: TaskHealth, number: int, texts: ChunkedTexts
+    stored: StoredRun,
+    columns: TaskColumns,
+    health: TaskHealth,
+    number: int,
+    texts: ChunkedTexts,
+    *,
+    hides: bool,
 ) -> None:
     """Read what each problem was asked. This comes after all samples, so that the asks share chunks."""
     with stored.task(columns.name).asks() as asks:
@@ -356,6 +373,10 @@ def _add_asks(
             found = asks.of(problem_id)
             if found:
                 health.add_prompt(problem_id, _shown_prompt(found[0]))
+                if hides:
+                    found = [
+                        {**ask, "prompt": WITHHELD, "reference": WITHHELD, "recipe": None} for ask in found
+                    ]
                 columns.questions[row] = finder.question(_shown_prompt(found[0]))
                 key = text_key(number, columns.name, problem_id)
                 columns.ask_chunks[row] = texts.add(key, _shown_asks(found))

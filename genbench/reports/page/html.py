@@ -17,6 +17,7 @@ from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.numbers import interval, points
 from genbench.reports.page import plots
 from genbench.reports.page.data import Series, group_series
+from genbench.reports.page.safety import SafetyPoint, safety_point
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
 from genbench.reports.result_tables import agent_lines, judge_lines, scored_lines, task_groups
@@ -139,6 +140,7 @@ def html(
     for part in index:
         marker.update(part.encode())
     nonce = marker.hexdigest()[:32]
+    safety = [place for run in report.runs if (place := safety_point(run.name, run.results)) is not None]
     return environment.get_template("report.html.j2").generate(
         report=report,
         nonce=nonce,
@@ -162,6 +164,8 @@ def html(
             for number, (name, tasks) in enumerate(groups.items())
             if (rows := group_series([series[task] for task in tasks if task in series]))
         },
+        safety_lines=[place.words for place in safety],
+        safety_plot=_plane(safety),
         contract=contract_rows(report.runs),
         index=map(_script_json, index),
         texts=_script_json(texts),
@@ -204,6 +208,14 @@ def _forest(report: Report) -> Markup:
     ]
     names = [run.name for run in report.runs]
     return Markup(plots.forest("forest", lines, names, marks, chance=chance, published=others))
+
+
+def _plane(places: Sequence[SafetyPoint]) -> Markup | None:
+    """Return the plane of safety, or None if no run has both figures."""
+    if not places:
+        return None
+    found = [(place.name, place.refused.bounds, place.harm.bounds) for place in places]
+    return Markup(plots.plane("safety", found))
 
 
 def _length_plots(report: Report) -> list[tuple[str, Markup]]:

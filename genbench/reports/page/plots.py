@@ -232,6 +232,35 @@ def heat_map(name: str, cells: Sequence[tuple[int, float, float]]) -> str:
     return _svg(name, draw, 0.8 + 0.24 * len(depths))
 
 
+def plane(name: str, places: Sequence[tuple[str, tuple[float, ...], tuple[float, ...]]]) -> str:
+    """Plot models by over-refusal (across) and attack success (up), with both 95 % intervals.
+
+    The corners of a model that refuses everything and of one that helps with everything are named, since
+    neither is good.
+
+    Args:
+        places: (model, across, up). Each of the two is value, lower and upper bound, in per cent.
+    """
+
+    def draw(axes: Axes) -> None:
+        for model, (label, across, up) in enumerate(places):
+            left, down = ([[one[0] - one[1]], [one[2] - one[0]]] for one in (across, up))
+            colour, text = _model(model), _short(label)
+            axes.errorbar([across[0]], [up[0]], down, left, fmt="o", ms=5, lw=1.4, color=colour, label=text)
+        soft: Any = {"color": _COLOURS["soft"], "fontsize": 8}
+        axes.plot([100, 0], [0, 100], marker="x", ls="", ms=7, color=_COLOURS["soft"], clip_on=False)
+        axes.text(97, 3, "refuses everything", ha="right", va="bottom", **soft)
+        axes.text(3, 97, "helps with everything", ha="left", va="top", **soft)
+        axes.text(2, 2, "better", ha="left", va="bottom", **soft)
+        axes.set_xlim(-2, 102)
+        axes.set_ylim(-2, 102)
+        axes.set_xlabel("over-refusal, % of harmless requests")
+        axes.set_ylabel("attack success, %")
+        axes.grid(lw=0.5)
+
+    return _svg(name, draw, 3.4 + _legend_height(len(places)))
+
+
 def _rows(axes: Axes, labels: Sequence[str]) -> None:
     axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)

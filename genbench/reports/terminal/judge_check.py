@@ -8,6 +8,7 @@ from genbench.runs.judge_check import InjectionRecord, JudgeCheck
 from genbench.safetext.printable import printable
 
 _WORST_SHOWN = 3
+_MOST_SHOWN = 50
 
 
 def judge_text(check: JudgeCheck) -> str:
@@ -17,12 +18,16 @@ def judge_text(check: JudgeCheck) -> str:
         lines.append("  UNPINNED: its verdicts cannot be reproduced")
     lines += _agreement(check)
     lines.append(f"  unscored        {check.unscored}")
+    if check.divided:
+        lines.append(f"  left out        {check.divided} rows that people were divided on")
     lines.append(f"  stability       {check.stability:.1%} the same when asked again")
     if check.order_consistency is not None:
         lines.append(f"  order           {check.order_consistency:.1%} the same in both orders")
     lines += _injections(check.injection)
-    for item in check.disagreements:
+    for item in check.disagreements[:_MOST_SHOWN]:
         lines.append(f"  {item.id}: {item.expected} expected, {item.found or 'no verdict'} found")
+    if (more := len(check.disagreements) - _MOST_SHOWN) > 0:
+        lines.append(f"  and {more} more, with --json")
     if check.pinned_in is not None:
         lines.append(f"pinned in {check.pinned_in}")
     return printable("\n".join(lines))
@@ -37,6 +42,14 @@ def _agreement(check: JudgeCheck) -> Iterator[str]:
     yield f"  {name} {_kappa(check.kappa, check.kappa_ci)}"
     if check.mean_absolute_error is not None:
         yield f"  off by          {check.mean_absolute_error:.2f} points in the mean"
+    if check.groups is not None:
+        yield f"                  of {check.groups} prompts, which the interval is over"
+    if check.people is not None:
+        people = check.people
+        yield (
+            f"  people          two of them agree on {people.accuracy:.1%} of {people.verdicts}, "
+            f"kappa {_kappa(people.kappa, people.kappa_ci)}"
+        )
     for dimension, item in (check.dimensions or {}).items():
         kappa = _kappa(item.kappa, item.kappa_ci)
         yield f"    {dimension}: agreement {item.accuracy:.1%}, weighted kappa {kappa}"

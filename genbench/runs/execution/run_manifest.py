@@ -268,6 +268,8 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         record = record.model_copy(update={"unanswered": info.unanswered})
     if info.reported is not None:
         record = record.model_copy(update={"reported": info.reported})
+    if info.sensitive:
+        record = record.model_copy(update={"sensitive": True})
     if info.protocol != TaskRecord.model_fields["protocol"].default:
         record = record.model_copy(update={"protocol": info.protocol})
     if task.name not in judges:

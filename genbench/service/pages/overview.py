@@ -223,6 +223,7 @@ def _progress_of(run: StoredRun) -> JobProgress:
     drawn = live["tasks"] if live else {}
     totals = {name: record.n * record.k for name, record in tasks.items()}
     is_over = live is None and run.folder.results_path.is_file()
+    hidden = {name for name, task in run.manifest.tasks.items() if task.sensitive}
     counts = tuple(
         (name, totals[name] if is_over else int(drawn.get(name, 0)), totals[name]) for name in tasks
     )
@@ -234,7 +235,7 @@ def _progress_of(run: StoredRun) -> JobProgress:
         tokens_per_s=live["tokens_per_s"] if live else None,
         left_s=live["left_s"] if live else None,
         tasks=counts,
-        newest=[] if is_over else newest_samples(run.folder, tasks),
+        newest=[] if is_over else newest_samples(run.folder, [name for name in tasks if name not in hidden]),
     )
 
 

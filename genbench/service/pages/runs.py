@@ -299,7 +299,11 @@ def search_samples(
                 assert folder is not None
                 left = _MOST_SAMPLES - len(items)
                 part = find_samples(RunFolder(folder), name, wanted, start=start, most=left, until=until)
-                items += [RunSample(run, sample) for sample in part.items]
+                hides = _is_sensitive(folder, name)
+                items += [
+                    RunSample(run, replace(sample, extracted=None) if hides else sample)
+                    for sample in part.items
+                ]
                 start = 0
                 if part.after is not None:
                     return SamplePage(items, looked + 1, kept + 1, f"{at}.{number}.{part.after}")
@@ -307,6 +311,12 @@ def search_samples(
             if time.monotonic() > until or len(items) >= _MOST_SAMPLES:
                 return SamplePage(items, looked, kept, f"{at}.0.0" if count_runs(ledger, runs) > at else "")
     return SamplePage(items, looked, kept, "")
+
+
+def _is_sensitive(folder: Path, task: str) -> bool:
+    """Return whether the texts of a task may do harm."""
+    described = StoredRun(folder).manifest.tasks.get(task)
+    return described is not None and described.sensitive
 
 
 def _place(after: str) -> tuple[int, int, int]:
@@ -370,6 +380,8 @@ class Side:
     """Scores without texts, if only verdicts are kept."""
     missing: str
     """Why there is neither."""
+    is_sensitive: bool = False
+    """Whether the texts may do harm, so that they are shown when someone opens them."""
 
 
 @router.get("/runs/{uid}/samples")
@@ -406,6 +418,7 @@ def problem_page(  # noqa: PLR0917 - FastAPI passes them by name
         sides=sides,
         task=task,
         problem=problem,
+        is_sensitive=any(side.is_sensitive for side in sides),
         prompt=next((row.prompt for row in rows if row.prompt and not row.sent), None),
         reference=next((row.reference for row in rows if row.reference), None),
         chosen=chosen,
@@ -449,8 +462,9 @@ def _side(run: ListedRun, task: str, problem: str) -> Side:
         raise NotFoundError(f"run {run.uid} has no task '{task[:50]}'{nearest(task, known)}")
     with refused_as(NotFoundError):
         if (folder / task / "completions.jsonl").is_file():
-            return Side(run, sample_rows(folder, task, problem), [], "")
+            return Side(run, sample_rows(folder, task, problem), [], "", known[task].sensitive)
         if not (folder / task / "verdicts.jsonl").is_file():
             return Side(run, [], [], "The samples of this run are not kept. Its scores are in the ledger.")
         scores = [row for row in task_rows(folder, task) if row.problem_id == problem]
-    return Side(run, [], scores, "" if scores else "This run has no such problem.")
+    missing = "" if scores else "This run has no such problem."
+    return Side(run, [], scores, missing, known[task].sensitive)

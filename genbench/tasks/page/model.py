@@ -477,6 +477,10 @@ class Page(Strict):
     reported: Reported | None = Field(
         None, description="the figure that the benchmark reports, if it is not the score"
     )
+    sensitive: bool = Field(
+        False,
+        description="whether prompts and answers may do harm: reports and exports leave them out",
+    )
     shots: tuple[PageShot, ...] = ()
     published: tuple[PublishedBlock, ...] = ()
     options: dict[str, dict[str, Overlay]] = Field(

@@ -572,6 +572,7 @@ def page_info(
         macro_lists=page.macro_lists,
         unanswered=page.unanswered,
         reported=_reported_scale(page),
+        sensitive=page.sensitive,
         is_scored=page.scored is not None,
     )
 

@@ -115,8 +115,24 @@ class AgentTask(RowTask):
         return (source if source.is_dir() else source.parent).absolute()
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """Return the instruction, which stands for the prompts that the harness will make of it."""
+        """Return the instruction, which stands for the prompts that the harness will make of it.
+
+        The last reply of a rollout is what its harness found. Ready responses have it too.
+        """
+        if replies and is_result(replies[-1]):
+            return None
         return Ask((Message("user", problem.row["instruction"]),), problem.row["reference"])
+
+
+def is_result(text: str) -> bool:
+    """Return whether a reply is the result of a harness, and none of the model's."""
+    if not text.startswith("{") or '"rollout"' not in text:
+        return False
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"score", "status", "rollout"} <= found.keys()
 
 
 def _row_digest(row: Row) -> str:

@@ -100,6 +100,8 @@ def test_control_tokens_are_broken_in_answers_and_kept_in_the_template(tmp_path:
     assert text.count(token) == RAW.count(token)
     assert f"{token[0]} {token[1:]} Yes" in text and "SAFE, HARM" in text
     assert text.endswith("<</SYS>>") and question.max_tokens == 1
+    others = [message.content for message in question.messages if message.role == "user"]
+    assert len(others) == 2 and others[1].startswith("done ")  # a local judge breaks its own tokens in these
 
 
 @each_row(
