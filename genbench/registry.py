@@ -55,6 +55,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "code": "genbench.verifiers.code:CodeVerifier",
             "unittest": "genbench.verifiers.unittests:UnittestVerifier",
             "program": "genbench.verifiers.program:ProgramVerifier",
+            "prediction": "genbench.verifiers.prediction:PredictionVerifier",
             "livebench": "genbench.verifiers.livebench.verifier:LiveBenchVerifier",
             "livebench_instructions": "genbench.verifiers.livebench.verifier:LiveBenchInstructionVerifier",
             "function_calls": "genbench.verifiers.tools.function_calls:FunctionCallVerifier",

@@ -17,6 +17,7 @@ if [ "$1" = dev ]; then
 /usr/bin/go golang-go
 /usr/bin/rustc rustc
 /usr/bin/php php-cli
+/usr/bin/ruby ruby
 END
 fi
 [ -z "$needed$tested" ] && exit 0

@@ -6,10 +6,12 @@ import importlib.util
 import os
 import shutil
 import site
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -200,7 +202,7 @@ class Tools(Protocol):
     @property
     def loopback(self) -> bool: ...
     @property
-    def processes(self) -> bool: ...
+    def proc(self) -> bool: ...
 
 
 def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
@@ -229,8 +231,9 @@ def tool_cage(cage: Cage, tools: Tools, work_mib: int) -> ToolCage:
     if tools.loopback:  # what servers and pools of processes of the standard library need
         options += ["--perms", "1777", "--size", str(_SHARED_MIB << 20), "--tmpfs", "/dev/shm"]
         options += ["--ro-bind", str(_CODE / "hosts"), "/etc/hosts"]
-    if tools.processes:
-        options += ["--proc", "/proc"]
+    if tools.proc and proc_can_be_mounted(cage):
+        # The step is the first process, so that no process without its filters can be seen in /proc.
+        options += ["--as-pid-1", "--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd"]
     options += ["--symlink", WORK, "/tmp", "--perms", "0777", "--size", str(work_mib << 20), "--tmpfs", WORK]
     options += ["--remount-ro", "/", "--chdir", WORK]
     start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _STEP.format(code=_CAGE))
@@ -241,6 +244,17 @@ def _parents(path: str) -> list[str]:
     """Return the options for the folders above a path."""
     folders = list(Path(path).parents)[-2::-1]
     return [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def proc_can_be_mounted(cage: Cage) -> bool:
+    """Return whether tier A can have a /proc. A container that masks parts of its own refuses it."""
+    return _mounts_proc(cage.command[0], cage.user)
+
+
+@lru_cache(maxsize=2)
+def _mounts_proc(bwrap: str, user: str) -> bool:
+    command = [bwrap, *_namespaces(user), "--ro-bind", "/", "/", "--proc", "/proc", "/bin/true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _bare_tools(cage: Cage, tools: Tools) -> ToolCage:

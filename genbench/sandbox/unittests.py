@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from genbench.errors import DataError, UnavailableError
-from genbench.sandbox.cage import Cage, inside_folder
+from genbench.sandbox.cage import Cage, inside_folder, proc_can_be_mounted
 from genbench.sandbox.environment import Environment
 from genbench.sandbox.inside.unittests import ORDER, REPORT, signer
 from genbench.sandbox.languages.language import Language, Step
@@ -100,7 +100,7 @@ class UnittestRunner:
         self.cage = cage
         self.environment = environment
         self._fonts: Files | None = None
-        self.has_processes = cage.user == "root" and self._starts_with_processes()
+        self.has_processes = cage.tier == "a" and proc_can_be_mounted(cage)
 
     @classmethod
     def open(
@@ -116,14 +116,6 @@ class UnittestRunner:
         if not unsafe_local_exec and (failures := broken(cage)):
             raise UnavailableError(f"{cage.label}: a program with libraries could {', '.join(failures)}")
         return cls(cage, environment)
-
-    def _starts_with_processes(self) -> bool:
-        """Return whether the cage starts with a /proc. A container that masks parts of its own refuses it."""
-        self.has_processes = True
-        try:
-            return self.start(_PREPARING, ("-S", "-c", ""), {}).status == 0
-        except SandboxError:
-            return False
 
     def missing(self, names: Iterable[str]) -> dict[str, str]:
         """Return why modules cannot be imported in the environment, by name. Those that can are not in it."""
@@ -209,7 +201,7 @@ class UnittestRunner:
                 for path in self.environment.folders
             ),
             loopback=True,
-            processes=self.has_processes,
+            proc=True,
             environment=(
                 ("HOME", "{work}/home" if ORDER in files else "{work}"),
                 ("TMPDIR", "{work}/tmp" if ORDER in files else "{work}"),

@@ -73,6 +73,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "json_schema": Kind("json_schema", wants_reference=False),
         "code": Kind("code"),
         "unittest": Kind("unittest"),
+        "prediction": Kind("prediction"),
         LIKELIHOOD: Kind(LIKELIHOOD),
         JUDGE: Kind(JUDGE, wants_reference=False),
     }

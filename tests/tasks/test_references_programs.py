@@ -35,6 +35,7 @@ PRODUCTS = LCB | {
     "public_test_cases": '[{"input": "2 3\\n", "output": "6\\n", "testtype": "stdin"}]',
     "private_test_cases": '[{"input": "3 4\\n", "output": "12\\n", "testtype": "stdin"}]',
 }
+DOUBLED = {"code": "def f(x):\n    return x + x"}
 METHOD = "class Solution:\n    def f(self, x):\n        return x + 1\n"
 
 
@@ -92,6 +93,14 @@ ROWS: dict[str, list[tuple[Row, str]]] = {
         ),
     ],
     "livecodebench": [(LCB, SUM), (PRODUCTS, PRODUCT), (STARTED, METHOD)],
+    "cruxeval_o": [
+        ({"id": "sample_0", **DOUBLED, "input": "2", "output": "4"}, "assert f(2) == 4"),
+        ({"id": "sample_1", **DOUBLED, "input": "'a'", "output": "'aa'"}, 'assert f("a") == "aa"'),
+    ],
+    "cruxeval_i": [
+        ({"id": "sample_0", **DOUBLED, "input": "2", "output": "4"}, "assert f(1 + 1) == 4"),
+        ({"id": "sample_1", **DOUBLED, "input": "'a'", "output": "'aa'"}, "f('a')"),
+    ],
     "multipl_e": [
         (cpp_row(0, "one", 1), "long one(long a) {\n    return a + 1;\n}\n"),
         (cpp_row(1, "two", 2), "long two(long a) {\n    return a + 2;\n}\n"),

@@ -129,6 +129,7 @@ GOLD = {
     "rs": "    x + y\n",
     "sh": "    echo $(($1 + $2))\n",
     "php": "    return $x + $y;\n}\n",
+    "rb": "    x + y\nend\n",
 }
 
 

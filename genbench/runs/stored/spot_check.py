@@ -35,6 +35,7 @@ PROGRAMS = (
     "its answers are programs, and the run folder is not your own; to run them in the sandbox, add "
     "--trust-run code"
 )
+_RUNS_PROGRAMS = ("code", "program", "prediction")
 _SHOWN = 3
 _MACHINE: frozenset[Status] = OURS | {"timeout", "memory", "output_limit"}
 """Statuses that depend on the machine and its load as well as on the answer."""
@@ -77,7 +78,7 @@ class StoredAnswers:
         (task,) = stored_tasks(self.folder, self.manifest, data_dir, [self.name])
         if is_judged(task):
             return self.skipped(JUDGED)
-        if task.verifier == "code" and not programs:
+        if task.verifier in _RUNS_PROGRAMS and not programs:
             return self.skipped(PROGRAMS)
         cases = list(self._cases(task))
         spec = VerifierSpec(task.verifier, task.verifier_options, task.folder)

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 REPORT = 200
 """Descriptor of the report. Its first line is the status, the CPU seconds, the highest memory in MiB and the
 number of kept files. A line for each (size, mode, name) and their contents follow."""
-_NOT_STARTED = 127
+NOT_STARTED = 127
+"""The status of a command that could not be started. A shell has the same one."""
 
 
 def main() -> None:
     """Follow one order."""
+    # A program that sees /proc must not reach this process by it. The command becomes an ordinary one again.
+    confine.prctl(confine.PR_SET_DUMPABLE, 0)
     with os.fdopen(0, "rb", closefd=False) as given:
         order: dict[str, Any] = marshal.load(given)
         os.chdir(order["work"])
@@ -70,7 +73,7 @@ def _start(order: dict[str, Any], parent: int) -> NoReturn:
     except OSError as error:
         os.write(2, f"not started: {error}\n".encode())
     finally:
-        os._exit(_NOT_STARTED)
+        os._exit(NOT_STARTED)
 
 
 def _kept(patterns: list[str], most: int) -> list[tuple[str, bytes, int]]:

@@ -78,8 +78,7 @@ class Language:
         links: links (path, target) that tier A has besides.
         mounts: folders of the host, and where tier A shows them. They are read whole.
         loopback: whether tier A lets programs use sockets, which reach no other machine.
-        processes: whether tier A has a /proc, with the cage's processes. They must be another user's than the
-            program, which could write their memory there.
+        proc: whether tier A has /proc with the program's own processes, and /dev/fd, where that is possible.
         environment: further variables, with {work} for the working folder.
     """
 
@@ -103,7 +102,7 @@ class Language:
     links: tuple[tuple[str, str], ...] = ()
     mounts: tuple[tuple[str, str], ...] = ()
     loopback: bool = False
-    processes: bool = False
+    proc: bool = False
     environment: tuple[tuple[str, str], ...] = ()
 
     def check(self, tests: str) -> None:

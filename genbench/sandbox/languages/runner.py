@@ -16,6 +16,7 @@ from typing import Self
 
 from genbench.errors import UnavailableError
 from genbench.sandbox.cage import Cage
+from genbench.sandbox.inside.step import NOT_STARTED
 from genbench.sandbox.languages.language import Language, Step, language, toolchain
 from genbench.sandbox.languages.steps import Ended, Files, run_step
 from genbench.sandbox.programs import Grade, Result
@@ -92,7 +93,7 @@ class Runner:
                 return found
             files = found
         ended = self._step(wanted, wanted.run, files)
-        return Outcome(_grade(wanted, ended, line), "run", ended.cpu_s, ended.peak_mib)
+        return Outcome(grade(wanted, ended, line), "run", ended.cpu_s, ended.peak_mib)
 
     def _line(self, identity: str) -> str:
         """Return the line of a program. It is the same for the same program, so that what was compiled is."""
@@ -112,13 +113,23 @@ class Runner:
         return ended.files
 
     def _step(self, wanted: Language, step: Step, files: Files) -> Ended:
-        """Run a step. If the cage breaks, repeat it. A program that breaks each one fails by itself."""
+        """Run a step. If the cage breaks, repeat it. A program that breaks each one fails by itself.
+
+        Raises:
+            UnavailableError: the toolchain was removed meanwhile.
+        """
         why = ""
         for _ in range(_TRIES):
             try:
-                return run_step(self.cage, wanted, step, files)
+                ended = run_step(self.cage, wanted, step, files)
             except SandboxError as error:
                 why = str(error)
+                continue
+            if ended.status == NOT_STARTED:
+                # A program may exit with that status too, so the toolchain itself is looked at again.
+                toolchain.cache_clear()
+                toolchain(wanted.name)
+            return ended
         if broken(self.cage):
             raise SandboxError(f"no program runs here any more: {why}")
         return Ended("ended", 1, "", f"it broke its sandbox {_TRIES} times: {why}", 0.0)
@@ -132,7 +143,7 @@ def _size(compiled: OrderedDict[str, Files]) -> int:
     return sum(len(content) for files in compiled.values() for content, _ in files.values())
 
 
-def _grade(wanted: Language, ended: Ended, line: str) -> Grade:
+def grade(wanted: Language, ended: Ended, line: str) -> Grade:
     if ended.how != "ended" or ended.status != 0:
         return _failure(wanted, ended, "")
     if line not in ended.output.splitlines():
@@ -164,7 +175,7 @@ _ATTACKS = {
     "signal the process that opened it": "kill -0 {pid} && echo REACHED",
     "raise its limits": "ulimit -n 65536 && echo REACHED",
 }
-_SHELL = Language("", "", "main.sh", "bash", ("bash",), Step(("bash", "main.sh"), wall_s=10.0), "")
+_SHELL = Language("", "", "main.sh", "bash", ("bash",), Step(("bash", "main.sh"), wall_s=10.0), "", proc=True)
 
 
 def broken(cage: Cage) -> list[str]:

@@ -123,6 +123,10 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
             os.lseek(given, 0, os.SEEK_SET)
             started = time.monotonic()
             how = _watched(tools.command, tools.environment, (given, output, errors, report), place, step)
+            if how == "ended" and any(
+                os.fstat(file).st_size >= step.file_mib << 20 for file in (output, errors)
+            ):
+                how = "output_limit"  # some runtimes ignore the signal, and the program goes on
             return _ended(how, output, errors, report, time.monotonic() - started)
     finally:
         place.remove()
