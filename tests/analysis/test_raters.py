@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from genbench.analysis.reviews import ReviewFolder
 from genbench.cli import app
 from genbench.errors import InputError
-from genbench.reports.review import add_vote, plan_review, review_summary, review_text, withdraw_vote
+from genbench.reports.review import add_vote, review_summary, review_text, withdraw_vote
 from genbench.reports.review_export import export_labels
+from genbench.reports.review_plan import plan_review
 from genbench.stats.agreement import krippendorffs_alpha
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run
