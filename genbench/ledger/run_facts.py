@@ -445,6 +445,8 @@ def _facts(
     tasks: dict[str, TaskFacts] = {}
     for name, own in sums.tasks.items():
         assert results is not None
+        if manifest.tasks[name].is_unrated:
+            continue  # without scores there is no series
         tasks[name] = _task_facts(manifest, name, results.tasks[name], own)
     totals = results.totals if results is not None else None
     circumstances = manifest.attempts[-1].circumstances if manifest.attempts else {}

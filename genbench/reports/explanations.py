@@ -26,6 +26,7 @@ _FEWER = {
     "memory": "memory overruns",
     "output_limit": "output overruns",
     "no_code": "answers without code",
+    "unrated": "answers that nothing scores",
     "unscored": "samples without a verdict",
     "verifier_error": "verifier errors",
     "engine_error": "engine errors",

@@ -5,7 +5,7 @@ Scores in its record are fractions of 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -29,6 +29,7 @@ from genbench.analysis.comparison.warnings import (
     comparison_warnings,
     judge_notes,
 )
+from genbench.analysis.side_by_side import ChangedTexts, changed_texts
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.engines.checkpoint import is_declared, no_gate_base
@@ -83,6 +84,10 @@ class Comparison(ShownRecord):
     base: SideRecord = Field(description="the side that is compared with")
     tuned: SideRecord = Field(description="the side that is compared")
     tasks: dict[str, ComparedTask] = Field(description="the tasks of both sides, by name")
+    texts: dict[str, ChangedTexts] = Field(
+        default_factory=dict,
+        description="tasks that nothing scores: how many answers changed; absent if there are none",
+    )
     suite: SuiteVerdict = Field(description="the decision on the suite")
     allowed: tuple[str, ...] = Field(description="differences that --allow let through")
     warnings: tuple[str, ...] = Field(description="reasons to doubt the numbers")
@@ -178,6 +183,7 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     if options.gate and base.manifest is not None and is_declared(base.manifest.model_identity):
         raise InputError(no_gate_base(str(base.path)))
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+    pairing, texts = _without_unrated(pairing)
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
@@ -185,8 +191,28 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         pairing, gating=options.gating, margins=options.margins, suite_margin=options.suite_margin
     )
     record = _comparison(pairing, decisions, options)
-    notes = (*record.notes, *recheck_notes(rechecked))
-    return record.model_copy(update={"rechecked": rechecked, "notes": notes})
+    notes = (*record.notes, *recheck_notes(rechecked), *_texts_notes(texts, base, tuned))
+    extra = {"texts": texts} if texts else {}
+    return record.model_copy(update={"rechecked": rechecked, "notes": notes, **extra})
+
+
+def _without_unrated(pairing: Pairing) -> tuple[Pairing, dict[str, ChangedTexts]]:
+    """Take the tasks that nothing scores out of a comparison. Return how many of their answers changed."""
+    texts = {
+        name: changed_texts(*sides)
+        for name, sides in pairing.tasks.items()
+        if any(task.described is not None and task.described.is_unrated for task in sides)
+    }
+    scored = {name: sides for name, sides in pairing.tasks.items() if name not in texts}
+    return replace(pairing, tasks=scored), texts
+
+
+def _texts_notes(texts: Mapping[str, ChangedTexts], base: Side, tuned: Side) -> Iterator[str]:
+    for name, found in texts.items():
+        yield (
+            f"{name} is not scored: {found.changed} of {found.samples} answers changed; side by side: "
+            f"genbench report {base.path} {tuned.path}"
+        )
 
 
 def is_one_run(base: Side, tuned: Side) -> bool:

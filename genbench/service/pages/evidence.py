@@ -5,7 +5,7 @@ The evidence about a change is what else changed with it, and which problems mov
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,7 +15,8 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy import func, select
 
 from genbench.analysis.comparison.compare import Comparison, compare
-from genbench.errors import InputError, NotComparableError
+from genbench.analysis.side_by_side import side_by_side
+from genbench.errors import InputError, NotComparableError, nearest
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import StoredScoresComparison, compare_scores
@@ -42,6 +43,7 @@ from genbench.service.queries import (
 )
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats, Ints
+from genbench.store.stored_run import StoredRun
 from genbench.trend.record import TrendChange
 from genbench.trend.sentence import change_words, state_words
 
@@ -295,6 +297,51 @@ def _compared(
     if len(found) == 2:
         return compare(*found), None
     return None, compare_scores(ledger, base.uid, tuned.uid)
+
+
+_BESIDE = (2, 4, 7)
+"""Newest runs of a track that are shown next to each other."""
+
+
+@router.get("/compare/texts")
+def compared_texts(request: Request, base: Uid, tuned: Uid, task: Name) -> HTMLResponse:
+    """Return the page of a task's answers in two runs, next to each other."""
+    ledger = service(request).ledger
+    return _texts_page(request, [read_run(ledger, base), read_run(ledger, tuned)], task)
+
+
+@router.get("/tracks/{track}/texts/{task}")
+def track_texts(
+    request: Request, track: Name, task: Name, nights: Annotated[int, Query(ge=2, le=12)] = 4
+) -> HTMLResponse:
+    """Return the page of a task's answers in the newest runs of a track, from the oldest of them."""
+    with refused_as(NotFoundError):
+        runs = read_runs(service(request).ledger, RunSearch(track=track), 0, nights)
+    if not runs:
+        raise NotFoundError(f"there is no track '{track[:50]}', or it has no run")
+    return _texts_page(request, runs[::-1], task, track=track, nights=nights)
+
+
+def _texts_page(request: Request, runs: Sequence[ListedRun], task: str, **values: object) -> HTMLResponse:
+    """Return the page of a task's answers in several runs.
+
+    Raises:
+        NotFoundError: no run that is here has such a task.
+    """
+    here, gone = list[tuple[str, StoredRun]](), list[str]()
+    for run in runs:
+        name = f"{run.model} {run.label or run.uid[:8]}"
+        folder = folder_of(run)
+        if folder is None:
+            gone.append(name)
+        else:
+            here.append((name, StoredRun(folder)))
+    known = dict.fromkeys(own for _, run in here for own in run.manifest.tasks)
+    if task not in known:
+        raise NotFoundError(f"these runs have no task '{task[:50]}'{nearest(task, known)}")
+    shown = side_by_side(here, task)
+    own = {"track": "", "sizes": _BESIDE, "nights": 0, **values}
+    return page(request, "texts.html.j2", shown=shown, gone=gone, **own)
 
 
 @router.get("/cost")
