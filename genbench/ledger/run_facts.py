@@ -381,7 +381,7 @@ def _estimated_again(
     manifest: Manifest, name: str, own: TaskResults, sums: TaskSums, planned: Sequence[int]
 ) -> EstimateRecord | None:
     """Return the headline metric computed from the sums, or None if they do not give it."""
-    if own.lacking or not is_built_in(own.metric):
+    if own.lacking or manifest.tasks[name].is_unrated or not is_built_in(own.metric):
         return None
     metric = parse_metric(own.metric)
     if metric.kind == "maj@" or not (metric.is_mean or sums.squares is None):

@@ -73,8 +73,8 @@ def task_warnings(task: TaskResults) -> list[str]:
     """Return what changes how a task's score is read, without the name of the task."""
     lines: list[str] = []
     if is_never_scored(task):
-        defects = task.excluded - (task.unanswered or 0)
-        return [f"{defects} of {task.samples} samples are defects of ours"] if defects else []
+        ours = task.excluded - (task.unanswered or 0)
+        return [f"{ours} of {task.samples} samples excluded (defects of ours)"] if ours else []
     if task.missing:
         lines.append(f"{task.metric} is missing: {task.missing}")
     if task.n < task.of:

@@ -5,7 +5,7 @@ Scores in its record are fractions of 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -184,6 +184,11 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         raise InputError(no_gate_base(str(base.path)))
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
     pairing, texts = _without_unrated(pairing)
+    if options.gate and texts and not pairing.tasks:
+        raise InputError(
+            f"{', '.join(texts)}: nothing scores the answers, so no gate can decide; leave --gate out, or "
+            "compare a task with a verifier too"
+        )
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
@@ -191,7 +196,7 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         pairing, gating=options.gating, margins=options.margins, suite_margin=options.suite_margin
     )
     record = _comparison(pairing, decisions, options)
-    notes = (*record.notes, *recheck_notes(rechecked), *_texts_notes(texts, base, tuned))
+    notes = (*record.notes, *recheck_notes(rechecked))
     extra = {"texts": texts} if texts else {}
     return record.model_copy(update={"rechecked": rechecked, "notes": notes, **extra})
 
@@ -205,14 +210,6 @@ def _without_unrated(pairing: Pairing) -> tuple[Pairing, dict[str, ChangedTexts]
     }
     scored = {name: sides for name, sides in pairing.tasks.items() if name not in texts}
     return replace(pairing, tasks=scored), texts
-
-
-def _texts_notes(texts: Mapping[str, ChangedTexts], base: Side, tuned: Side) -> Iterator[str]:
-    for name, found in texts.items():
-        yield (
-            f"{name} is not scored: {found.changed} of {found.samples} answers changed; side by side: "
-            f"genbench report {base.path} {tuned.path}"
-        )
 
 
 def is_one_run(base: Side, tuned: Side) -> bool:

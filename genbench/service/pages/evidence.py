@@ -40,6 +40,7 @@ from genbench.service.queries import (
     read_run,
     read_runs,
     require_change,
+    require_track,
 )
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats, Ints
@@ -304,7 +305,9 @@ _BESIDE = (2, 4, 7)
 
 
 @router.get("/compare/texts")
-def compared_texts(request: Request, base: Uid, tuned: Uid, task: Name) -> HTMLResponse:
+def compared_texts(
+    request: Request, base: Uid, tuned: Uid, task: Annotated[str, Query(max_length=200)]
+) -> HTMLResponse:
     """Return the page of a task's answers in two runs, next to each other."""
     ledger = service(request).ledger
     return _texts_page(request, [read_run(ledger, base), read_run(ledger, tuned)], task)
@@ -315,10 +318,10 @@ def track_texts(
     request: Request, track: Name, task: Name, nights: Annotated[int, Query(ge=2, le=12)] = 4
 ) -> HTMLResponse:
     """Return the page of a task's answers in the newest runs of a track, from the oldest of them."""
-    with refused_as(NotFoundError):
-        runs = read_runs(service(request).ledger, RunSearch(track=track), 0, nights)
-    if not runs:
-        raise NotFoundError(f"there is no track '{track[:50]}', or it has no run")
+    ledger = service(request).ledger
+    require_track(ledger, track)
+    found = read_runs(ledger, RunSearch(track=track), 0, _OFFERED)
+    runs = [run for run in found if run.role == "point"][:nights]
     return _texts_page(request, runs[::-1], task, track=track, nights=nights)
 
 
@@ -332,11 +335,11 @@ def _texts_page(request: Request, runs: Sequence[ListedRun], task: str, **values
     for run in runs:
         name = f"{run.model} {run.label or run.uid[:8]}"
         folder = folder_of(run)
-        if folder is None:
+        if folder is None or run.kept != "all":
             gone.append(name)
         else:
             here.append((name, StoredRun(folder)))
-    known = dict.fromkeys(own for _, run in here for own in run.manifest.tasks)
+    known = list(dict.fromkeys(own for _, run in here for own in run.manifest.tasks))
     if task not in known:
         raise NotFoundError(f"these runs have no task '{task[:50]}'{nearest(task, known)}")
     shown = side_by_side(here, task)
