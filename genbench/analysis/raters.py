@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +22,8 @@ from genbench.stats.pairwise import Pair
 
 _FAST_S = 3.0
 """Nobody reads a question and an answer in less, in the median."""
+MOST_OF_ONE = 0.3
+"""The share of the votes beyond which strengths are one person's taste."""
 
 
 class Rater(JsonRecord):
@@ -77,6 +79,10 @@ class Preferences(JsonRecord):
     problems: Count = Field(description="problems, which are clusters of the intervals, as people are")
     missing: str | None = Field(description="why there are no strengths; null if they are given")
     void: Count = Field(description="labels of answers that were drawn again since")
+    largest_rater: str | None = Field(
+        default=None, description="who gave most of the votes; absent without votes"
+    )
+    largest_share: Share | None = Field(default=None, description="share of the votes that this person gave")
 
 
 def raters_of(place: ReviewFolder) -> Raters:
@@ -193,7 +199,10 @@ def preferences_of(place: ReviewFolder, sides: Sequence[Side]) -> Preferences:
         others = {model.name: model for model in ranked_models(by_person, reference)[0]}
         models = [max(model, others[model.name], key=lambda own: own.se or 0.0) for model in models]
     problems = len({pair.problem for pair in by_problem})
+    (largest, most), *_ = Counter(pair.problem for pair in by_person).most_common(1)
     return Preferences(
+        largest_rater=largest,
+        largest_share=most / len(by_person),
         models=tuple(models),
         reference=reference,
         votes=len(by_problem),

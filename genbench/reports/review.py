@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
-from genbench.analysis.raters import Preferences, Raters, preferences_of, raters_of
+from genbench.analysis.raters import MOST_OF_ONE, Preferences, Raters, preferences_of, raters_of
 from genbench.analysis.reviews import (
     REVIEWS,
     Review,
@@ -363,6 +363,9 @@ def preference_lines(found: Preferences) -> Iterator[str]:
             continue
         chance = f"{points(model.beats_reference)} % {interval(model.beats_reference_ci)}"
         yield f"{model.name}: {counts}; beats {found.reference} in {chance} of pairs (Bradley-Terry)"
+    if found.largest_share is not None and found.largest_share > MOST_OF_ONE:
+        share = f"{found.largest_rater} gave {points(found.largest_share)} % of the {found.votes} votes"
+        yield f"{share}: above {points(MOST_OF_ONE)} % strengths are much of one person's taste, ask more people"
     if found.missing:
         yield f"no strengths: {found.missing}"
     if found.void:

@@ -112,6 +112,7 @@ def test_people_who_click_fast_and_left_are_named_and_strengths_follow_their_cho
     wins = sum(names[item.run] == "tuned" for item in place.plan.items) + 30
     strongest = next(model for model in liked.models if model.name == "tuned")
     assert (strongest.wins, strongest.losses, liked.votes) == (wins, 80 - wins, 80)
+    assert liked.largest_share == 0.5 and "gave 50.0 % of the 80 votes" in text
     # Of two models, Bradley-Terry is the share of wins.
     assert known(strongest.beats_reference) == pytest.approx(wins / 80, abs=1e-6)
 

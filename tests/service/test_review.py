@@ -41,6 +41,7 @@ from genbench.suite.judge import JudgeConfig, JudgeServer
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, write_lines
 from tests.service.serving import serving
+from tests.service.test_browser import violations
 
 HOME = "http://127.0.0.1:8321"
 OWN = {"Origin": HOME, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -474,9 +475,7 @@ class Seat:
         (self.window,) = set(browser.window_handles) - before
         self.page = ("", "")
         browser.switch_to.window(self.window)
-        browser.get(f"{address}/login")
-        browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
-        _until(lambda: browser.current_url == f"{address}/review")
+        log_in(browser, address, token)
 
     def press(self, *keys: str) -> None:
         """Press keys in this window, and do not wait for what they do."""
@@ -567,6 +566,69 @@ def test_two_people_rate_100_pairs_each_at_once_by_keyboard(
     ]
     assert both.kappa == pytest.approx(cohens_kappa(table).kappa, abs=1e-12)
     assert known(both.ci)[0] < known(both.kappa) < known(both.ci)[1] and both.n == N
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_reviews(  # noqa: PLR0917 - fixtures
+    browser: Any, own: Service, plan: ReviewFolder, rated: Path, tmp_path: Path, scheme: str
+) -> None:
+    first, second = (item.item for item in plan.plan.items[:2])
+    add_vote(plan.path, first, "lee", "tie", "l1", seconds=2.0)
+    add_vote(plan.path, first, "mia", "A better", "m1", seconds=9.0)
+    folder = tmp_path / "runs" / "reviews" / "sums"
+    plan_review([rated], "sums", n=20, output=folder, judge="wildbench")
+    single = ReviewFolder.open(folder).plan
+    start = f"/review/{plan.plan.plan}"
+    paths = {
+        "plans": "/review",
+        "queue": start,
+        "pair": f"{start}/items/{second}",
+        "adjudication": f"{start}/items/{first}",
+        "rubric": f"/review/{single.plan}/items/{single.items[0].item}",
+        "summary": f"{start}/summary",
+    }
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    try:
+        with serving(make_app(own)) as address:
+            log_in(browser, address, add_token(own.queue, "ada", "admin", 1))
+            found = {}
+            for name, path in paths.items():
+                browser.get(address + path)
+                found[name] = violations(browser)
+                if name == "adjudication":
+                    assert "Your label is the final one" in browser.page_source
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        browser.delete_all_cookies()
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.slow
+def test_a_vote_needs_no_javascript_and_no_mouse(browser: Any, own: Service, plan: ReviewFolder) -> None:
+    item = plan.plan.items[0].item
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        with serving(make_app(own)) as address:
+            log_in(browser, address, add_token(own.queue, "kim", "reviewer", 1))
+            browser.get(f"{address}/review/{plan.plan.plan}/items/{item}")
+            button = browser.find_element(By.CSS_SELECTOR, '[name="label"][value="tie"]')
+            button.send_keys(Keys.ENTER)
+            _until(lambda: "/items/" in browser.current_url and item not in browser.current_url)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.delete_all_cookies()
+    assert [(line["item"], line["label"], line["reviewer"]) for line in lines_of(plan)] == [
+        (item, "tie", "kim")
+    ]
+
+
+def log_in(browser: Any, address: str, token: str) -> None:
+    """Show a token by keyboard, and wait for the first page."""
+    browser.get(f"{address}/login")
+    browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
+    _until(lambda: not browser.current_url.endswith("/login"))
 
 
 def _until(is_so: Any) -> None:
