@@ -365,7 +365,8 @@ def preference_lines(found: Preferences) -> Iterator[str]:
         yield f"{model.name}: {counts}; beats {found.reference} in {chance} of pairs (Bradley-Terry)"
     if found.largest_share is not None and found.largest_share > MOST_OF_ONE:
         share = f"{found.largest_rater} gave {points(found.largest_share)} % of the {found.votes} votes"
-        yield f"{share}: above {points(MOST_OF_ONE)} % strengths are much of one person's taste, ask more people"
+        limit = points(MOST_OF_ONE)
+        yield f"{share}: above {limit} % strengths are much of one person's taste, ask more people"
     if found.missing:
         yield f"no strengths: {found.missing}"
     if found.void:
