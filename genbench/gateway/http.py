@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from genbench.gateway.chat import ChatError, ChatReply
+from genbench.gateway.peers import pass_on
 
 if TYPE_CHECKING:
     from genbench.gateway.gateway import Gateway
@@ -35,6 +36,7 @@ def application(gateway: Gateway) -> Starlette:
     async def chat(request: Request) -> Response:
         try:
             rollout = gateway.rollout(_address(request), _key(request))
+            gateway.served(_address(request))
             reply, wanted = await rollout.reply(await _body(request))
         except ChatError as error:
             return _refusal(error)
@@ -45,9 +47,17 @@ def application(gateway: Gateway) -> Starlette:
     async def models(request: Request) -> Response:
         try:
             gateway.rollout(_address(request), _key(request))
+            gateway.served(_address(request))
         except ChatError as error:
             return _refusal(error)
         return JSONResponse({"object": "list", "data": [gateway.model_card]})
+
+    async def peer(request: Request) -> Response:
+        try:
+            rollout = gateway.rollout(_address(request), _key(request))
+            return await pass_on(rollout, request.path_params["peer"], request.path_params["rest"], request)
+        except ChatError as error:
+            return _refusal(error)
 
     async def other(request: Request) -> Response:
         said = f"{request.url.path}: the gateway has /chat/completions and /models"
@@ -59,6 +69,7 @@ def application(gateway: Gateway) -> Starlette:
             Route("/healthz", lambda request: Response("ok")),
             Route(f"{root}/chat/completions", chat, methods=["POST"]),
             Route(f"{root}/models", models),
+            Route("/r/{task}/{problem}/{sample}/peers/{peer}/v1/{rest:path}", peer, methods=["POST"]),
             Route("/{rest:path}", other, methods=["GET", "POST"]),
         ]
     )

@@ -7,7 +7,8 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,7 @@ from genbench.gateway.chat import (
     read_request,
 )
 from genbench.harnesses.plan import HarnessPlan
+from genbench.tools.calls import touches_history_or_network
 from genbench.tools.families import parse
 from genbench.types import Answer, Completion, Message, Request, ToolOffer
 
@@ -31,11 +33,6 @@ Ask = Callable[[int, tuple[Message, ...], ToolOffer | None, int | None], Request
 """(turn, messages, functions, most new tokens) -> request. May raise PromptError."""
 Split = Callable[[Completion], Answer]
 
-_TOUCHED = re.compile(
-    r"git\s+(?:log|show|reflog|cat-file|rev-list|fsck)\b[^\n]{0,200}?(?:--all|--reflog|-S|\b[0-9a-f]{7,40}\b)"
-    r"|\b(?:curl|wget)\s|\bpip3?\s+download\b"
-)
-"""Commands with which agents have found the solution in the history of a repository or in the network."""
 _CONTEXT_WORDS = re.compile(r"(?i)\bcontext (?:length|window|size)\b|max_model_len")
 """What servers say of a prompt that fills the context."""
 
@@ -77,6 +74,9 @@ class Rollout:
     asked: Counter[str] = field(default_factory=Counter)
     """How often each field of the decoding was wished, which the run decides."""
     engine_s: float = 0.0
+    peer_requests: int = 0
+    """Requests to the other models that take part."""
+    peers_s: float = 0.0
     diverged_at: int | None = None
     """The first turn that was drawn though completions of an earlier attempt were left."""
     first_prompt: str | None = None
@@ -90,6 +90,8 @@ class Rollout:
     _most_turns_since: dict[str, int] = field(default_factory=dict)
     """By key, the most replies of the model in a prompt that came after it."""
     _texts: dict[str, str] = field(default_factory=dict)
+    _asking: list[float] = field(default_factory=list)
+    """When each request to another model began that has no reply yet."""
     _busy: int = 0
     _busy_since: float = 0.0
     _last: str = ""
@@ -110,6 +112,24 @@ class Rollout:
         return self.engine_s + (self.clock() - self._busy_since if self._busy else 0.0)
 
     @property
+    def peer_seconds(self) -> float:
+        """Return the seconds in which other models were asked, up to now."""
+        now = self.clock()
+        return self.peers_s + sum(now - began for began in self._asking)
+
+    @contextmanager
+    def asking_a_peer(self) -> Iterator[None]:
+        """Count a request to another model. The harness's own time does not pass meanwhile."""
+        began = self.clock()
+        self.peer_requests += 1
+        self._asking.append(began)
+        try:
+            yield
+        finally:
+            self._asking.remove(began)
+            self.peers_s += self.clock() - began
+
+    @property
     def record(self) -> dict[str, Any]:
         """Return what happened, for the result of the sample."""
         return {
@@ -119,6 +139,8 @@ class Rollout:
             "replayed": self.replayed,
             "asked": dict(sorted(self.asked.items())),
             "engine_s": round(self.engine_s, 3),
+            **({"peer_requests": self.peer_requests} if self.peer_requests else {}),
+            **({"peers_s": round(self.peers_s, 3)} if self.peer_requests else {}),
             "first_prompt": self.first_prompt,
             "touched": self.touched,
             "rewritten": self.rewritten,
@@ -242,7 +264,7 @@ class Rollout:
         for name in call_ids(completion.turn, calls):
             self._texts[name] = answer.text
         self._tokens += completion.completion_tokens or 0
-        self.touched += _TOUCHED.search(json.dumps(answer.text)) is not None
+        self.touched += touches_history_or_network(answer.text)
         self._last = f"{completion.prompt or ''}{completion.text}"
         return ChatReply(completion, answer, calls, self.model, self.version)
 

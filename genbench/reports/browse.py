@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import Field
 
 from genbench.analysis.samples import task_samples
+from genbench.analysis.transcript import TurnFacts, read_transcript
 from genbench.errors import ConfigError, GenbenchError, RunFolderError, nearest
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.store.folder import RunFolder
@@ -59,6 +60,22 @@ class SampleRow(JsonRecord):
     detail: dict[str, Any] | None = Field(description="details that the verifier gives of the sample")
     parts: dict[str, float] | None = Field(description="named sub-scores")
     prompt: str | None = Field(description="the prompt; null if the folder did not keep it")
+    seconds: float | None = Field(description="seconds in the engine; null if they are not known")
+    sent: str | None = Field(
+        description="what the model was sent since its reply before, such as the result of a tool; in the "
+        "first turn of a rollout its whole prompt; null if the folder did not keep it"
+    )
+    begins_anew: bool = Field(
+        description="whether `sent` is a whole prompt, because the turns before are not in it as they were"
+    )
+    calls: tuple[dict[str, Any], ...] = Field(
+        description="function calls of a rollout's turn, as name and arguments"
+    )
+    touched: bool = Field(
+        description="whether the turn of a rollout ran a command with which solutions are found instead of "
+        "worked out, in the history of a repository or in the network"
+    )
+    is_ending: bool = Field(description="whether this is the result of an agent's harness, which is no turn")
     reference: str | None = Field(description="the reference; null if the folder did not keep it")
 
 
@@ -201,28 +218,43 @@ def _first_prompt(sample: Sample, regenerator: PromptRegenerator) -> str | None:
 
 
 def _turn_rows(sample: Sample, regenerator: PromptRegenerator) -> Iterator[SampleRow]:
-    verdict = sample.verdict
-    for turn in sample.turns:
-        item = turn.completion
-        yield SampleRow(
-            task=sample.task,
-            problem_id=sample.problem_id,
-            sample_index=sample.sample_index,
-            turn=item.turn,
-            seed=item.seed,
-            finish_reason=item.finish_reason,
-            completion_tokens=item.completion_tokens,
-            trace_status=turn.answer.trace_status,
-            trace=turn.answer.trace,
-            answer=turn.answer.text,
-            score=sample.score,
-            status=verdict.status if verdict else None,
-            extracted=verdict.extracted if verdict else None,
-            detail=dict(verdict.detail) if verdict else None,
-            parts=dict(verdict.parts) if verdict else None,
-            prompt=item.prompt if item.turn or item.prompt else _first_prompt(sample, regenerator),
-            reference=sample.reference,
-        )
+    transcript = read_transcript(sample)
+    for facts in transcript.turns:
+        yield _turn_row(sample, facts, regenerator, is_ending=False)
+    if transcript.is_rollout:
+        ending = TurnFacts(sample.turns[-1], None, is_new=False, said="", calls=(), touched=False)
+        yield _turn_row(sample, ending, regenerator, is_ending=True)
+
+
+def _turn_row(
+    sample: Sample, facts: TurnFacts, regenerator: PromptRegenerator, *, is_ending: bool
+) -> SampleRow:
+    verdict, turn, item = sample.verdict, facts.turn, facts.turn.completion
+    return SampleRow(
+        task=sample.task,
+        problem_id=sample.problem_id,
+        sample_index=sample.sample_index,
+        turn=item.turn,
+        seed=item.seed,
+        finish_reason=item.finish_reason,
+        completion_tokens=item.completion_tokens,
+        trace_status=turn.answer.trace_status,
+        trace=turn.answer.trace,
+        answer=turn.answer.text,
+        score=sample.score,
+        status=verdict.status if verdict else None,
+        extracted=verdict.extracted if verdict else None,
+        detail=dict(verdict.detail) if verdict else None,
+        parts=dict(verdict.parts) if verdict else None,
+        prompt=item.prompt if item.turn or item.prompt else _first_prompt(sample, regenerator),
+        reference=sample.reference,
+        seconds=item.seconds,
+        sent=facts.sent if item.turn or item.prompt else None,
+        begins_anew=facts.is_new,
+        calls=tuple(dict(call) for call in facts.calls),
+        touched=facts.touched,
+        is_ending=is_ending,
+    )
 
 
 def paired(

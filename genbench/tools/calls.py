@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,11 @@ _DEEPEST = 100
 _MOST_BITS = 14_000
 """Bits of an integer that is kept as a number. Python writes none of more than 4,300 digits."""
 
+_TOUCHED = re.compile(
+    r"git\s+(?:log|show|reflog|cat-file|rev-list|fsck)\b[^\n]{0,200}?(?:--all|--reflog|-S|\b[0-9a-f]{7,40}\b)"
+    r"|\b(?:curl|wget)\s|\bpip3?\s+download\b"
+)
+"""Commands with which agents have found the solution in the history of a repository or in the network."""
 UNNAMED = ""
 """The argument name of a bare name in a call of Java or JavaScript. No function has such a parameter."""
 
@@ -90,6 +96,11 @@ def depth_of(value: Any, most: int) -> int:
         if not containers:
             break
     return depth
+
+
+def touches_history_or_network(text: str) -> bool:
+    """Return whether a reply runs a command with which solutions have been found instead of worked out."""
+    return _TOUCHED.search(json.dumps(text)) is not None
 
 
 class CallError(ValueError):

@@ -72,7 +72,10 @@ def test_a_later_turn_shows_the_replies_before_it_without_their_traces(folder: P
     assert places == sorted(places)
     assert "well" not in str(turns[2].prompt)
     shown = "\n".join(samples_text(turns))
-    assert "── sample 1, turn 3:" in shown and shown.count("prompt (") == 3
+    assert "── sample 1, turn 3:" in shown and shown.count("prompt (") == 1
+    assert turns[0].sent is None
+    assert [ASKS[n] in str(turns[n].sent) and "reply" not in str(turns[n].sent) for n in (1, 2)] == [True] * 2
+    assert shown.count("sent (") == 2 and f"sent ({len(str(turns[2].sent))} characters)" in shown
 
 
 @pytest.mark.slow
@@ -83,12 +86,13 @@ def test_the_reference_of_a_conversation_has_the_rules_of_all_turns(folder: Path
 
 
 @pytest.mark.slow
-def test_the_table_and_the_page_hold_the_prompts_of_all_turns(folder: Path) -> None:
+def test_the_table_has_the_prompts_of_all_turns_and_the_page_what_was_new_in_each(folder: Path) -> None:
     row = pq.read_table(folder / "samples.parquet").to_pylist()[0]
     assert [ASKS[2] in prompt for prompt in row["later_prompts"]] == [False, True]
     page = (folder / "report.html").read_text()
     texts = page[page.index('id="texts">') :]
-    assert texts.count("reply 1 by 2/0") == 2  # the reply, and the prompt after it
+    assert texts.count("reply 1 by 2/0") == 1  # the prompt after it does not repeat it
+    assert texts.count(ASKS[2]) == 6  # of each sample once
 
 
 @pytest.mark.slow

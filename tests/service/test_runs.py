@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,7 +91,13 @@ def test_two_runs_are_compared_and_what_differs_is_a_conflict(
 ) -> None:
     record = client.get(f"{API}/compare", params={"base": uids[0], "tuned": uids[1]}).json()
     assert record["tasks"]["sums"]["difference"] == pytest.approx(-1 / 24)
-    assert client.get("/compare", params={"base": uids[0], "tuned": uids[1]}).status_code == 200
+    text = client.get("/compare", params={"base": uids[0], "tuned": uids[1]}).text
+    (changed,) = re.findall(r"Problems that changed most</h2>\s*<ul>(.*?)</ul>", text, re.DOTALL)
+    links = [html.unescape(link) for link in re.findall(r'href="([^"]+)"', changed)]
+    assert links and all(f"/runs/{uids[1]}/" in link and f"other={uids[0]}" in link for link in links)
+    assert client.get(links[0]).text.count("<h2><a href=") == 2
+    twice = client.get("/compare", params={"base": uids[0], "tuned": uids[0]}).text
+    assert "Problems that changed most" not in twice
     assert client.get(f"{API}/compare", params={"base": uids[0]}).status_code == 422
     folder = make_run("other", lambda _: [RIGHT] * 4, n=24, suite=SUITE.replace("kind: math", "kind: exact"))
     (other,) = add(service.ledger, [folder])

@@ -80,7 +80,7 @@ def test_a_problem_is_shown_in_two_runs_next_to_each_other(
     one, two = (uids[str(folder)] for folder in folders)
     query = {"task": "sums", "problem": "p03", "other": one}
     text = client.get(f"/runs/{two}/samples", params=query).text
-    assert text.count("<article>") == 8 and text.count('status s-correct"') == 5
+    assert text.count('<article class="turn"') == 8 and text.count('status s-correct"') == 5
     assert "3+2-3?" in text and "no idea" in text and f'href="/runs/{one}"' in text
     assert client.get(f"/runs/{two}/samples", params={**query, "problem": "p99"}).status_code == 404
     assert client.get(f"/runs/{two}/samples", params={**query, "task": "none"}).status_code == 404

@@ -20,6 +20,7 @@ from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
 from genbench.analysis.samples import task_samples
+from genbench.analysis.transcript import TurnFacts, read_transcript
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
@@ -366,25 +367,39 @@ def text_key(run: int, *parts: str | int) -> str:
 
 
 def sample_text(sample: Sample) -> dict[str, Any]:
-    """Return what the browser shows if a sample is opened."""
+    """Return what the browser shows if a sample is opened.
+
+    A turn has what the model was sent since its reply before, not the whole prompt: a hundred prompts of a
+    rollout would repeat each other.
+    """
     verdict, seed = sample.verdict, sample.turns[0].completion.seed
+    transcript = read_transcript(sample)
     return {
-        "turns": [
-            {
-                "prompt": turn.prompt,
-                "trace": turn.answer.trace,
-                "trace_status": turn.answer.trace_status,
-                "answer": turn.answer.text,
-                "finish_reason": turn.completion.finish_reason,
-                "completion_tokens": turn.completion.completion_tokens,
-                "trace_tokens": turn.completion.trace_tokens,
-            }
-            for turn in sample.turns
-        ],
+        "turns": [_turn_text(facts) for facts in transcript.turns],
+        "rollout": transcript.is_rollout,
+        "finish_reason": sample.turns[-1].completion.finish_reason,
         "seed": None if seed is None else str(seed),  # JavaScript rounds integers above 2^53
         "extracted": verdict.extracted if verdict else None,
         "detail": dict(verdict.detail) if verdict else {},
         "parts": dict(verdict.parts) if verdict else {},
+    }
+
+
+def _turn_text(facts: TurnFacts) -> dict[str, Any]:
+    answer, item = facts.turn.answer, facts.turn.completion
+    return {
+        "sent": facts.sent if item.turn or item.prompt else None,
+        "new": facts.is_new,
+        "trace": answer.trace,
+        "trace_status": answer.trace_status,
+        "answer": answer.text,
+        "said": facts.said if facts.calls else None,
+        "calls": facts.calls,
+        "touched": facts.touched,
+        "finish_reason": item.finish_reason,
+        "completion_tokens": item.completion_tokens,
+        "trace_tokens": item.trace_tokens,
+        "seconds": item.seconds,
     }
 
 

@@ -280,7 +280,9 @@ def _inline(text: str, name: str) -> str:
     """
     box = re.search(r'viewBox="[\d. ]+"', text)
     body = text[text.index("<g id=") :]
-    head = f'<svg class="plot" role="img" {box.group() if box else ""} xmlns:xlink="{_XLINK}">'
+    view = box.group() if box else ""
+    # What it shows is in the caption that follows, and its numbers are in a table next to it.
+    head = f'<svg class="plot" role="img" aria-label="Plot, see its caption" {view} xmlns:xlink="{_XLINK}">'
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", body)
     body = re.sub(r" font-family: [^;\"]*;?", "", body)

@@ -72,7 +72,8 @@
   const hashOf = (task, problem, sample) => "#" + [task, problem, sample].map((part) => encodeURIComponent(well(part))).join("/");
   const answerOf = (run, at) => (run && run.said[at] >= 0 ? run.answers[run.said[at]] : null);
   const mathematics = window.genbenchMathematics;
-  const renders = () => mathematics.available && byId("f-math").checked;
+  let plain = false;
+  const renders = () => !plain && mathematics.available && byId("f-math").checked;
   const plainNode = (text) => document.createTextNode(visible(text));
   const formulas = (text) => (renders() ? mathematics.nodes(text, plainNode) : [text]);
   const short = (text) => (renders() ? mathematics.value(text, plainNode) : [text]);
@@ -263,7 +264,7 @@
     if (link) list.scrollTop += link.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
   }
 
-  // Keys: the list, problems and samples, the search, and mathematics.
+  // Keys: the list, problems, samples and turns, the search, and mathematics.
   function go(hit) {
     if (hit) location.hash = hashOf(hit.task.name, hit.problem, hit.sample);
   }
@@ -282,11 +283,23 @@
     const sample = place.sample + by;
     if (sample >= 0 && sample < place.task.k) go({ task: place.task, problem: place.problem, sample });
   }
+  // The turns of the open sample, run by run. The first one below the top of the window is the one looked at.
+  function stepTurn(by) {
+    const turns = [...byId("sample").querySelectorAll(".turn")];
+    const focused = turns.indexOf(document.activeElement.closest(".turn"));
+    const below = turns.findIndex((turn) => turn.getBoundingClientRect().top > 1);
+    const at = focused >= 0 ? focused + by : by > 0 ? below : (below < 0 ? turns.length : below) - 1;
+    if (!turns[at]) return;
+    turns[at].focus({ preventScroll: true });
+    turns[at].scrollIntoView({ block: "start" });
+  }
   const keys = {
     j: () => stepInList(1, false),
     k: () => stepInList(-1, false),
     n: () => stepInList(1, true),
     p: () => stepInList(-1, true),
+    "]": () => stepTurn(1),
+    "[": () => stepTurn(-1),
     l: () => stepSample(1),
     h: () => stepSample(-1),
     m: () => byId("f-math").click(),
@@ -300,8 +313,29 @@
     keys[event.key]();
   });
 
+  // The lines of unified diffs in a text, by what they are: file, hunk, add, del, or none of them.
+  function diffed(text) {
+    if (!/^(?:diff --git |--- )/m.test(text)) return null;
+    const found = [];
+    const lines = text.split(/(?<=\n)/);
+    let where = "";
+    lines.forEach((line, at) => {
+      const begins = line.startsWith("diff --git ") || (line.startsWith("--- ") && (lines[at + 1] || "").startsWith("+++ "));
+      let kind = "";
+      if (begins) kind = where = "file";
+      else if (where && line.startsWith("@@ ")) kind = where = "hunk";
+      else if (where === "file") kind = /^(?:\+\+\+ |index |new |deleted |old |similarity |rename |copy |Binary )/.test(line) ? "file" : (where = "");
+      else if (where === "hunk") kind = { "+": "add", "-": "del" }[line[0]] || (/^[ \\\n]/.test(line) ? "" : (where = ""));
+      if (found.length && found[found.length - 1][0] === kind) found[found.length - 1][1] += line;
+      else found.push([kind, line]);
+    });
+    return found.some(([kind]) => kind === "hunk") ? found : null;
+  }
+
   // In blocks of lines: the layout of one block takes time that grows with the square of its length.
   function pieces(text) {
+    const parts = diffed(text);
+    if (parts) return parts.map(([kind, part]) => (kind ? element("span", { class: `d-${kind}` }, part) : part));
     const found = [];
     for (let start = 0; start < text.length; ) {
       const line = text.lastIndexOf("\n", start + PIECE) + 1;
@@ -315,11 +349,15 @@
 
   // The beginning of a text, and a button for the rest: megabytes on a page would halt it.
   function beginning(name, text, limit) {
-    const holder = element(name, {}, pieces(text.slice(0, limit)));
+    // A long text scrolls in its own box, which a keyboard must reach.
+    const holder = element(name, { tabindex: name === "pre" ? "0" : null }, pieces(text.slice(0, limit)));
     if (text.length <= limit) return [holder];
     const button = element("button", { type: "button" }, `show all ${text.length.toLocaleString("en")} characters`);
+    const was = plain;
     button.addEventListener("click", () => {
+      plain = was;
       holder.replaceChildren(...pieces(text));
+      plain = false;
       button.remove();
     });
     return [holder, button];
@@ -344,6 +382,7 @@
       return element("dl", { class: "values" }, entries.flatMap(cells));
     }
     if (typeof value === "boolean") return value ? "yes" : "no";
+    if (typeof value === "string" && diffed(value)) return beginning("pre", value, LONG);
     return value === null || value === undefined ? "-" : String(value);
   }
   function readable(text) {
@@ -359,6 +398,7 @@
   function fact(value) {
     if (value !== null && typeof value === "object") return [structured(value)];
     const text = String(value);
+    if (diffed(text)) return [structured(text)].flat();
     const tree = readable(text);
     if (tree !== null) return [tree];
     return text.length <= FACT ? [element("div", {}, short(text))] : beginning("div", text, FACT);
@@ -370,7 +410,7 @@
       ["extracted", record.extracted ?? "(nothing)"],
       ["reference", reference ?? "(not kept)"],
       ["length", `${run.tokens[at].toLocaleString("en")} ${unit}`],
-      ["ended by", record.turns[record.turns.length - 1].finish_reason],
+      ["ended by", record.rollout ? (record.detail.rollout?.ended_by ?? "its harness") : record.finish_reason],
       ["seed", record.seed ?? "-"],
     ];
     for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), value]);
@@ -390,14 +430,49 @@
     const record = await texts(run.chunks[at], number, task.name, problem, sample);
     const asks = (await texts(run.asks[row], number, task.name, problem)) || [];
     const ask = asks.find((one) => one.samples.includes(sample)) || { prompt: null, reference: null };
-    const turns = record.turns.flatMap((turn, which) => {
-      const turned = record.turns.length > 1 ? `, turn ${which + 1}` : "";
-      const prompt = which ? block(`Prompt${turned}`, turn.prompt, true) : [];
-      const trace = turn.trace ? block(`Trace${turned}`, turn.trace, true) : [];
-      return [prompt, trace, block(`Answer${turned}`, turn.answer.replace(/^\n+/, ""), false)].flat();
-    });
+    plain = record.rollout; // $ is a variable of a shell there
+    const turns = record.turns.map((turn, which) => turnOf(record, turn, which));
     const parts = [facts(run, record, ask.reference, at, task.unit), block("Prompt", ask.prompt, true), turns];
+    plain = false;
     return element("div", { class: `side s-${status}` }, head, parts.flat());
+  }
+
+  // One reply: what the model was sent, its trace, what it said, and the functions that it called.
+  function turnOf(record, turn, which) {
+    if (!record.rollout && record.turns.length === 1) {
+      return element("div", {}, [turn.trace ? block("Trace", turn.trace, true) : [], block("Answer", turn.answer.replace(/^\n+/, ""), false)].flat());
+    }
+    const took = [
+      turn.completion_tokens === null ? null : `${turn.completion_tokens.toLocaleString("en")} tokens`,
+      turn.seconds === null ? null : `${turn.seconds.toFixed(1)} s`,
+      turn.finish_reason === "stop" ? null : `ended by ${turn.finish_reason}`,
+    ].filter((part) => part !== null);
+    const touched = turn.touched ? element("strong", { class: "bad" }, " touched history or network") : null;
+    const head = element("h4", {}, `Turn ${which + 1} `, element("span", { class: "small" }, took.join(", ")), touched);
+    const said = (turn.said ?? turn.answer).replace(/^\n+/, "");
+    const calls = turn.calls.map((call) => element("div", { class: "call" }, element("h5", {}, call.name), argumentsOf(call.arguments)));
+    const parts = [
+      turn.sent === null ? [] : sentOf(turn, which),
+      turn.trace ? block("Trace", turn.trace, true) : [],
+      said || !calls.length ? beginning("pre", said || "(empty)", LONG) : [],
+      calls,
+      calls.length ? block("As drawn", turn.answer, true) : [],
+    ];
+    return element("section", { class: "turn", tabindex: "-1" }, head, parts.flat());
+  }
+  // A short result is open. A first prompt, or one that begins anew, is a whole conversation.
+  function sentOf(turn, which) {
+    const title = turn.new ? "Sent, another conversation" : which ? "Sent" : "First prompt";
+    const made = block(title, turn.sent, true);
+    if (which && !turn.new && turn.sent.length <= FACT) made.setAttribute("open", "");
+    return [made];
+  }
+  function argumentsOf(values) {
+    const cells = ([name, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
+      return [element("dt", {}, name), element("dd", {}, beginning("pre", text, LONG))];
+    };
+    return element("dl", {}, Object.entries(values).flatMap(cells));
   }
 
   function steps(place) {

@@ -89,17 +89,22 @@ def _parts(record: SampleRow) -> list[str]:
 
     A missing part is "", so that two samples stay aligned.
     """
-    prompt, trace = _cut("prompt", record.prompt), _cut("trace", record.trace)
+    follows = record.turn and record.sent is not None and not record.begins_anew
+    prompt = _cut("sent", record.sent) if follows else _cut("prompt", record.prompt)
+    trace = _cut("trace", record.trace)
     return [_head(record), _facts(record), prompt, trace, _answer(record)]
 
 
 def _head(record: SampleRow) -> str:
     score = "-" if record.score is None else f"{record.score:g}"
     turn = f", turn {record.turn + 1}" if record.turn else ""
+    turn = ", ending" if record.is_ending else turn
+    seconds = "" if record.seconds is None else f", {record.seconds:.1f} s"
+    touched = ", touched history or network" if record.touched else ""
     return (
         f"── sample {record.sample_index}{turn}: {record.status or 'not verified'} (score {score}), "
-        f"finish {record.finish_reason}, {record.completion_tokens} tokens, "
-        f"trace {record.trace_status}"
+        f"finish {record.finish_reason}, {record.completion_tokens} tokens{seconds}, "
+        f"trace {record.trace_status}{touched}"
     )
 
 

@@ -5,8 +5,9 @@ The evidence about a change is what else changed with it, and which problems mov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -15,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy import func, select
 
 from genbench.analysis.comparison.compare import Comparison, compare
+from genbench.analysis.results.record import require_results
 from genbench.analysis.side_by_side import side_by_side
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.ledger import tables
@@ -44,7 +46,9 @@ from genbench.service.queries import (
 )
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats, Ints
+from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun
+from genbench.store.sums import read_sums
 from genbench.trend.record import TrendChange
 from genbench.trend.sentence import change_words, state_words
 
@@ -157,6 +161,46 @@ def move_errors(old_sums: Floats, old_counts: Ints, new_sums: Floats, new_counts
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedProblem:
+    """A problem's mean scores in two runs, as fractions of 1."""
+
+    task: str
+    problem_id: str
+    base: float
+    tuned: float
+
+
+def changed_problems(base: Path, tuned: Path, tasks: Collection[str]) -> list[ChangedProblem]:
+    """Return the problems whose mean scores differ most between two runs, the largest change first.
+
+    Runs that were scored before the sums of problems were kept have none.
+
+    Raises:
+        RunFolderError: the sums are damaged.
+    """
+    means = [_problem_means(path) for path in (base, tuned)]
+    found = [
+        ChangedProblem(task, name, mean, means[1][task, name])
+        for (task, name), mean in means[0].items()
+        if task in tasks and means[1].get((task, name), mean) != mean
+    ]
+    found.sort(key=lambda item: -abs(item.tuned - item.base))
+    return found[:_SHOWN]
+
+
+def _problem_means(path: Path) -> dict[tuple[str, str], float]:
+    """Return the mean score of each problem that has one, by task and problem."""
+    digest = require_results(RunFolder(path)).sums
+    tasks = read_sums(path, digest).tasks if digest else {}
+    return {
+        (task, name): total / count
+        for task, own in tasks.items()
+        for name, total, count in zip(own.problem_ids, own.sums, own.counts, strict=True)
+        if count
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class CostLine:
     """The sums of one track in one month. `cost` is None if no run of them has a price."""
 
@@ -257,10 +301,14 @@ def compare_page(
     ledger = service(request).ledger
     chosen = {uid: read_run(ledger, uid) for uid in (base, tuned) if uid}
     record = kept = sentence = refused = None
+    changed: list[ChangedProblem] = []
     if base and tuned:
         try:
             record, kept = _compared(ledger, chosen[base], chosen[tuned])
             sentence = None if record is None else headline(record)
+            old, new = folder_of(chosen[base]), folder_of(chosen[tuned])
+            if record is not None and old is not None and new is not None:
+                changed = changed_problems(old, new, record.tasks)
         except (NotComparableError, InputError) as error:
             refused = str(error)
     track = track or next((run.track for run in chosen.values() if run.track), "")
@@ -274,6 +322,7 @@ def compare_page(
         record=record,
         sentence=sentence,
         kept=kept,
+        changed=changed,
         refused=refused,
         track=track,
         tracks=known_values(ledger, tables.track.c.name),

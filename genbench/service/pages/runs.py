@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,6 +56,8 @@ from genbench.types import STATUSES
 router = APIRouter()
 _SHOWN = 100
 """Runs of one page of a list."""
+_TURNS = 120
+"""Turns of a problem's samples that one page shows."""
 Start = Annotated[int, Query(ge=0, le=1 << 31)]
 Text = Annotated[str, Query(max_length=200)]
 Date = Annotated[str, Query(max_length=10)]
@@ -373,17 +375,32 @@ class Side:
 
 
 @router.get("/runs/{uid}/samples")
-def problem_page(
+def problem_page(  # noqa: PLR0917 - FastAPI passes them by name
     request: Request,
     uid: Name,
     task: Text,
     problem: Annotated[str, Query(max_length=1000)],
     other: Annotated[str, Query(max_length=100)] = "",
+    sample: Start = 0,
 ) -> HTMLResponse:
-    """Return the page of one problem: its samples in one run, or in two runs side by side."""
+    """Return the page of one problem: its samples in one run, or in two runs side by side.
+
+    If they have many turns together, as rollouts have, only `sample` is on the page.
+    """
     ledger = service(request).ledger
     sides = [_side(read_run(ledger, name), task, problem) for name in (other, uid) if name]
     rows = [row for side in sides for row in side.rows]
+    indices = sorted({row.sample_index for row in rows})
+    chosen = None
+    if len(rows) > _TURNS and len(indices) > 1:
+        chosen = sample if sample in indices else indices[0]
+        sides = [
+            replace(side, rows=[row for row in side.rows if row.sample_index == chosen]) for side in sides
+        ]
+
+    def sample_address(index: int) -> str:
+        return page_address(request, sample=index)
+
     return page(
         request,
         "problem.html.j2",
@@ -391,9 +408,33 @@ def problem_page(
         sides=sides,
         task=task,
         problem=problem,
-        prompt=next((row.prompt for row in rows if row.prompt), None),
+        prompt=next((row.prompt for row in rows if row.prompt and not row.sent), None),
         reference=next((row.reference for row in rows if row.reference), None),
+        chosen=chosen,
+        indices=indices,
+        sample_address=sample_address,
+        steps=_steps(request, sides[-1].run, task, problem, chosen, indices),
     )
+
+
+def _steps(  # noqa: PLR0917  all of them say where the page is
+    request: Request, run: ListedRun, task: str, problem: str, chosen: int | None, indices: list[int]
+) -> list[tuple[str, str, str]]:
+    """Return the links to the problems and samples before and after: words, key and address."""
+    found = []
+    folder = folder_of(run)
+    if folder is not None:
+        known = StoredRun(folder).task(task).problem_ids
+        at = known.index(problem) if problem in known else -1
+        for label, key, place in (("← problem", "p", at - 1), ("problem →", "n", at + 1)):
+            if at >= 0 and 0 <= place < len(known):
+                found.append((label, key, page_address(request, problem=known[place], sample=None)))
+    if chosen is not None:
+        at = indices.index(chosen)
+        for label, key, place in (("← sample", "h", at - 1), ("sample →", "l", at + 1)):
+            if 0 <= place < len(indices):
+                found.append((label, key, page_address(request, sample=indices[place])))
+    return found
 
 
 def _side(run: ListedRun, task: str, problem: str) -> Side:

@@ -1,5 +1,5 @@
 "use strict";
-// Charts that can be zoomed and say their values, and the progress of jobs. Pages are complete without this script.
+// Charts that can be zoomed and say their values, keys for turns and samples, and the progress of jobs. Pages are complete without this script.
 (() => {
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const points = (values) => values.map((value) => (value === null ? null : Math.round(value * 1000) / 10));
@@ -88,6 +88,24 @@
     figures.forEach((figure) => watch.observe(figure));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   }
+
+  // Keys of the page of a problem: links to others, and the turns that are on it.
+  const stepTurn = (by) => {
+    const turns = [...document.querySelectorAll(".turn")];
+    const focused = turns.indexOf(document.activeElement.closest(".turn"));
+    const below = turns.findIndex((turn) => turn.getBoundingClientRect().top > 1);
+    const turn = turns[focused >= 0 ? focused + by : by > 0 ? below : (below < 0 ? turns.length : below) - 1];
+    if (turn) {
+      turn.focus({ preventScroll: true });
+      turn.scrollIntoView({ block: "start" });
+    }
+  };
+  if (document.querySelector(".turn")) document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    if (event.key === "]" || event.key === "[") stepTurn(event.key === "]" ? 1 : -1);
+    else if (/^[hlnp]$/.test(event.key)) document.querySelector(`[data-key="${event.key}"]`)?.click();
+  });
 
   const live = () => document.getElementById("live");
   const renew = async () => {
