@@ -60,6 +60,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "livebench_instructions": "genbench.verifiers.livebench.verifier:LiveBenchInstructionVerifier",
             "function_calls": "genbench.verifiers.tools.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.foreign.filtered_match:FilteredMatchVerifier",
+            "none": "genbench.verifiers.unrated:NoVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
             "logged": "genbench.verifiers.foreign.logged:LoggedVerifier",
             "foreign_score": "genbench.verifiers.foreign.foreign_score:ForeignScoreVerifier",

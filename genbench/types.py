@@ -22,6 +22,7 @@ Status = Literal[
     "memory",
     "output_limit",
     "no_code",
+    "unrated",
     "unscored",
     "verifier_error",
     "engine_error",
@@ -29,6 +30,8 @@ Status = Literal[
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+UNRATED = "none"
+"""The verifier of tasks whose answers are drawn and shown to people, and never scored."""
 OURS: frozenset[Status] = frozenset({"unscored", "verifier_error", "engine_error", "unavailable"})
 """Statuses of defects in genbench or its environment. Excluded from every metric, counted and shown."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +22,8 @@ from genbench.stats.pairwise import Pair
 
 _FAST_S = 3.0
 """Nobody reads a question and an answer in less, in the median."""
+MOST_OF_ONE = 0.3
+"""The share of the votes beyond which strengths are one person's taste."""
 
 
 class Rater(JsonRecord):
@@ -30,6 +33,13 @@ class Rater(JsonRecord):
     final: Count = Field(description="final labels in force, which settle those of others")
     changed: Count = Field(description="items of which the person said one thing and later another")
     median_seconds: float | None = Field(description="median time on an item; null if none was measured")
+    again: Count = Field(
+        default=0, description="items that came back and were labelled a second time; absent if none were"
+    )
+    same: Share | None = Field(
+        default=None, description="share of them with the same label as before; absent without any"
+    )
+    same_ci: Interval | None = Field(default=None, description="95% interval of `same` (Wilson)")
     fast: bool = Field(description="whether the median is below 3 seconds: clicked and not read")
     left: Share | None = Field(description="share of A among choices of A or B; null if nothing is compared")
     left_ci: Interval | None = Field(description="95% interval of `left` (Wilson); null without choices")
@@ -69,6 +79,10 @@ class Preferences(JsonRecord):
     problems: Count = Field(description="problems, which are clusters of the intervals, as people are")
     missing: str | None = Field(description="why there are no strengths; null if they are given")
     void: Count = Field(description="labels of answers that were drawn again since")
+    largest_rater: str | None = Field(
+        default=None, description="who gave most of the votes; absent without votes"
+    )
+    largest_share: Share | None = Field(default=None, description="share of the votes that this person gave")
 
 
 def raters_of(place: ReviewFolder) -> Raters:
@@ -98,10 +112,20 @@ def _rater(place: ReviewFolder, who: str, lefts: Sequence[bool]) -> Rater:
     median = float(np.median(seconds)) if seconds else None
     ever = defaultdict[str, set[str]](set)
     for line in place.lines:
-        if line.reviewer == who and line.label is not None:
+        if line.reviewer == who and line.label is not None and not line.again:
             ever[line.item].add(line.label)
     share = float(np.mean(lefts)) if lefts else None
+    twice = [
+        said[who].label == place.in_force[item][who].label
+        for item, said in place.again.items()
+        if who in said and who in place.in_force.get(item, {})
+    ]
+    same = float(np.mean(twice)) if twice else None
+    back: dict[str, Any] = {}
+    if same is not None:
+        back = {"again": len(twice), "same": same, "same_ci": wilson(same, len(twice))}
     return Rater(
+        **back,
         labels=sum(not line.final for line in own),
         final=sum(line.final for line in own),
         changed=sum(len(labels) > 1 for labels in ever.values()),
@@ -175,7 +199,10 @@ def preferences_of(place: ReviewFolder, sides: Sequence[Side]) -> Preferences:
         others = {model.name: model for model in ranked_models(by_person, reference)[0]}
         models = [max(model, others[model.name], key=lambda own: own.se or 0.0) for model in models]
     problems = len({pair.problem for pair in by_problem})
+    (largest, most), *_ = Counter(pair.problem for pair in by_person).most_common(1)
     return Preferences(
+        largest_rater=largest,
+        largest_share=most / len(by_person),
         models=tuple(models),
         reference=reference,
         votes=len(by_problem),

@@ -69,6 +69,19 @@ class ReviewItem(JsonRecord):
     raters: Count = Field(default=1, description="people who label it; absent if it is one")
 
 
+class ReviewRubric(JsonRecord):
+    """What people rate by, as the judge file says it that the plan was made with."""
+
+    judge: str = Field(description="name of the judge")
+    form: str = Field(description="its form, such as label or rubric")
+    prompt_digest: str = Field(description="digest of its prompt")
+    words: str = Field(description="its prompt, with names in brackets instead of question and answer")
+    meanings: dict[str, str] = Field(description="meaning of each label, or of each dimension of a rubric")
+    dimension: str | None = Field(description="the dimension whose points are the labels; null if not one")
+    points: Count | None = Field(description="highest score of a dimension; null without dimensions")
+    has_checklist: bool = Field(description="whether each item's reference is a list of questions")
+
+
 class ReviewPlan(JsonRecord):
     """Samples to review: a random part of a task, and what may be said of each."""
 
@@ -84,6 +97,13 @@ class ReviewPlan(JsonRecord):
     labels: dict[str, Share] = Field(description="the answers that may be given, with the score of each")
     adjudicator: str | None = Field(
         default=None, description="who settles labels that differ; absent if any third person does"
+    )
+    rubric: ReviewRubric | None = Field(
+        default=None, description="what people rate by; absent without a judge file"
+    )
+    returning: Share = Field(
+        default=0.0,
+        description="share of a person's items that come back once to the same person; absent if none do",
     )
     same: Count = Field(
         default=0, description="problems left out because both answers are equal; absent if answers are rated"
@@ -109,6 +129,11 @@ class Review(JsonRecord):
     )
     final: bool = Field(
         default=False, description="whether it settles labels that differ; absent if it does not"
+    )
+    again: bool = Field(
+        default=False,
+        description="whether the item came back to the person: it shows drift and changes no score; absent "
+        "if it did not",
     )
 
 
@@ -233,11 +258,20 @@ class ReviewFolder:
     @cached_property
     def in_force(self) -> dict[str, dict[str, Review]]:
         """What each person says of each item: item -> reviewer -> review."""
+        return self._last(is_again=False)
+
+    @cached_property
+    def again(self) -> dict[str, dict[str, Review]]:
+        """What each person says of the items that came back to them: item -> reviewer -> review."""
+        return self._last(is_again=True)
+
+    def _last(self, *, is_again: bool) -> dict[str, dict[str, Review]]:
         found: dict[str, dict[str, Review]] = defaultdict(dict)
         for line in self.lines:
-            found[line.item].pop(line.reviewer, None)
-            if line.label is not None:
-                found[line.item][line.reviewer] = line
+            if line.again == is_again:
+                found[line.item].pop(line.reviewer, None)
+                if line.label is not None:
+                    found[line.item][line.reviewer] = line
         return found
 
     def scores(self, side: Side) -> tuple[dict[str, tuple[int, float]], int]:
@@ -316,9 +350,26 @@ class ReviewFolder:
                 own.append((0, order, name))
         return [name for _, _, name in sorted(own)]
 
+    def returning(self, reviewer: str) -> list[str]:
+        """Return the items that come back to this person, in their own order. Each comes back once.
+
+        They come after everything else, so that some time has passed.
+        """
+        if not self.plan.returning or self.waiting(reviewer):
+            return []
+        due = [
+            item
+            for item, said in self.in_force.items()
+            if reviewer in said and not said[reviewer].final and reviewer not in self.again.get(item, {})
+        ]
+        share = self.plan.returning * 0x1_0000_0000
+        chosen = [item for item in due if int(review_order(f"again {reviewer}", item)[:8], 16) < share]
+        return sorted(chosen, key=lambda item: review_order(reviewer, item))
+
     def last_item(self, reviewer: str) -> str | None:
         """Return the item that this person labelled last, of those whose label is in force."""
-        mine = {id(said[reviewer]) for said in self.in_force.values() if reviewer in said}
+        every = [*self.in_force.values(), *self.again.values()]
+        mine = {id(said[reviewer]) for said in every if reviewer in said}
         return next((line.item for line in reversed(self.lines) if id(line) in mine), None)
 
     def people(self) -> Agreement:

@@ -12,7 +12,7 @@ from genbench.cli.options import JsonOption
 from genbench.cli.output import print_lines, print_record
 
 if TYPE_CHECKING:
-    from genbench.reports.review import Planned
+    from genbench.reports.review_plan import Planned
 
 review_app = command_group("review")
 FolderArgument = Annotated[Path, typer.Argument(help="The folder of a plan: RUN_DIR/reviews/TASK.")]
@@ -34,6 +34,7 @@ def review() -> None:
         "genbench review plan runs/n/base runs/n/tuned --task arena --n 100",
         "genbench review plan runs/n/base runs/n/tuned --task arena --prefer --twice 1",
         "genbench review plan runs/n/tuned --task essays --labels good=1,fair=0.5,poor=0",
+        "genbench review plan runs/n/tuned --task simpleqa --judge simpleqa",
         "genbench review plan runs/*/m --task gpqa_diamond --references",
     ),
 )
@@ -47,7 +48,8 @@ def review_plan(
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME=SCORE,…", help="What may be said. Default: right=1,wrong=0, or five of A and B."
+            metavar="NAME=SCORE,…",
+            help="What may be said. Default: as --judge has it, or right=1,wrong=0, or five of A and B.",
         ),
     ] = None,
     references: Annotated[
@@ -60,6 +62,16 @@ def review_plan(
     twice: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of items that two people label.")
     ] = 0.2,
+    returning: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Share of items that come back once to the same person."
+        ),
+    ] = 0.05,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="JUDGE", help="A judge file or a shipped judge: people rate by its rubric."),
+    ] = None,
     adjudicator: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Who settles labels that differ. Default: any third person."),
@@ -72,7 +84,7 @@ def review_plan(
 ) -> None:
     """Choose answers at random and write the page on which people label them."""
     from genbench.reports.numbers import points
-    from genbench.reports.review import plan_references, plan_review
+    from genbench.reports.review_plan import plan_references, plan_review
 
     def text(record: Planned, /) -> str:
         lines = [
@@ -99,6 +111,8 @@ def review_plan(
                 output=place,
                 prefer=prefer,
                 twice=twice,
+                returning=returning,
+                judge=judge,
                 adjudicator=adjudicator,
             )
             print_record(found, text, as_json)

@@ -206,14 +206,22 @@ def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
     """
     file = _engine_over(validated_judge(path), over)
     form = load_form(file, path)
-    spec = JudgeSpec(file, path, _pinned_prompt(file, path), form)
+    spec = JudgeSpec(file, path, pinned_prompt(file, path), form)
     if lacking := form.required_fields - spec.shows:
         raise ConfigError(f"{path.parent / file.prompt}: form '{file.form}' must show {_braced(lacking)}")
     _check_engine(spec)
     return spec
 
 
-def _pinned_prompt(file: JudgeFile, path: Path) -> str:
+def pinned_prompt(file: JudgeFile, path: Path) -> str:
+    """Return the text of a judge's prompt.
+
+    Args:
+        path: of the judge file.
+
+    Raises:
+        ConfigError: it cannot be read, or is another one than was pinned.
+    """
     prompt_path = path.parent / file.prompt
     try:
         prompt = prompt_path.read_text(encoding="utf-8")

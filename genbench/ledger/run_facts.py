@@ -381,7 +381,7 @@ def _estimated_again(
     manifest: Manifest, name: str, own: TaskResults, sums: TaskSums, planned: Sequence[int]
 ) -> EstimateRecord | None:
     """Return the headline metric computed from the sums, or None if they do not give it."""
-    if own.lacking or not is_built_in(own.metric):
+    if own.lacking or manifest.tasks[name].is_unrated or not is_built_in(own.metric):
         return None
     metric = parse_metric(own.metric)
     if metric.kind == "maj@" or not (metric.is_mean or sums.squares is None):
@@ -445,6 +445,8 @@ def _facts(
     tasks: dict[str, TaskFacts] = {}
     for name, own in sums.tasks.items():
         assert results is not None
+        if manifest.tasks[name].is_unrated:
+            continue  # without scores there is no series
         tasks[name] = _task_facts(manifest, name, results.tasks[name], own)
     totals = results.totals if results is not None else None
     circumstances = manifest.attempts[-1].circumstances if manifest.attempts else {}

@@ -9,6 +9,7 @@ from math import fsum
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.decisions import NONE_DECLARED
+from genbench.analysis.side_by_side import ChangedTexts
 from genbench.reports.figures import measure_change
 from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
@@ -26,6 +27,7 @@ _FEWER = {
     "memory": "memory overruns",
     "output_limit": "output overruns",
     "no_code": "answers without code",
+    "unrated": "answers that nothing scores",
     "unscored": "samples without a verdict",
     "verifier_error": "verifier errors",
     "engine_error": "engine errors",
@@ -48,6 +50,11 @@ def sentence(task: ComparedTask) -> str:
         _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _form(task), _tokens(task)]
     )
     return "; ".join(part for part in (scores, *reasons) if part)
+
+
+def changed_words(found: ChangedTexts) -> str:
+    """Return how many answers of a task that nothing scores differ."""
+    return f"not scored; {found.changed} of {found.samples} answers changed"
 
 
 def status_words(status: str, part: float) -> str:
@@ -148,6 +155,9 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
     """Return the verdict in words, the mean of the tasks, and what the verdict comes from."""
     suite = record.suite
     mean = suite.plain_difference
+    if not record.tasks and record.texts:
+        changed = ", ".join(f"{name}: {changed_words(found)}" for name, found in record.texts.items())
+        return f"Nothing here is scored, so there is no verdict. {changed}."
     words = {
         "IMPROVED": f"{tuned} is better than {base}",
         "REGRESSED": f"{tuned} is worse than {base}",

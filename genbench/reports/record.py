@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.results.record import Results
 from genbench.analysis.reviews import ReviewedTask
+from genbench.analysis.side_by_side import SideBySide
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.protocols import PublishedScore
 from genbench.types import Status
@@ -125,4 +126,7 @@ class Report(JsonRecord):
         description="references against which several runs agree on one other answer"
     )
     comparisons: tuple[ReportedComparison, ...] = Field(description="each further run against the first")
+    texts: tuple[SideBySide, ...] = Field(
+        default=(), description="answers of tasks that nothing scores; absent if there are none"
+    )
     lead: str = Field(description="the main result in a sentence")

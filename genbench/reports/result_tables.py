@@ -15,6 +15,7 @@ from markupsafe import Markup
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import ReportedRecord, TaskResults
+from genbench.analysis.results.table import is_never_scored
 from genbench.reports.explanations import status_words
 from genbench.reports.figures import (
     agreement_words,
@@ -149,11 +150,14 @@ def scored_lines(report: Report) -> list[TaskLines]:
 
 
 def _value(score: TaskResults | EstimateRecord | MeanRecord | None) -> str:
+    if is_never_scored(score):
+        return "not scored"
     return "missing" if score is None or score.value is None else points(score.value)
 
 
 def _value_on_page(score: TaskResults | EstimateRecord | MeanRecord | None) -> str:
-    return _MISSING if score is not None and score.value is None else _value(score)
+    is_missing = score is not None and score.value is None and not is_never_scored(score)
+    return _MISSING if is_missing else _value(score)
 
 
 def _rerun(row: ScoreRow) -> str:
@@ -296,7 +300,7 @@ METRICS = Table[MetricRow](
         "value",
         _metric_value,
         right=PAGE,
-        page=lambda row: _MISSING if row.score.value is None else _metric_value(row),
+        page=lambda row: _MISSING if _metric_value(row) == "missing" else _metric_value(row),
     ),
     Column("95% CI", _metric_interval, right=PAGE),
     Column("method", lambda row: row.method, style="wrap"),

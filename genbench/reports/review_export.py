@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.reviews import ReviewFolder
+from genbench.analysis.reviews import ReviewFolder, ReviewPlan
 from genbench.errors import InputError
 from genbench.reports.review_items import ShownItem, read_items
 from genbench.store.json_files import encode
@@ -33,7 +35,8 @@ def export_labels(folder: str | Path, kind: str) -> bytes:
     """Return the labels in force of a folder. Those of answers that were drawn again are left out.
 
     JSON Lines have one line for each label with id, question, reference, answer and label, as the calibration
-    set of a judge. Of a pair the reference is answer B.
+    set of a judge. Of a pair the reference is answer B, and the label is WIN, TIE or LOSS of A. The label of
+    a rubric with one dimension is a score of this dimension.
 
     Args:
         kind: csv, jsonl, or json for Label Studio.
@@ -49,7 +52,8 @@ def export_labels(folder: str | Path, kind: str) -> bytes:
     shown = read_items(place.plan)
     rows = list(_rows(place, shown))
     if kind == "jsonl":
-        return b"".join(encode({**row, **_texts(shown[row["item"]])}) for row in rows)
+        lines = ({**row, **_texts(shown[row["item"]])} for row in rows)
+        return b"".join(encode({**line, **_as_judged(line, place.plan)}) for line in lines)
     if kind == "json":
         return encode(_label_studio(rows, shown))
     text = io.StringIO()
@@ -77,6 +81,21 @@ def _rows(place: ReviewFolder, shown: dict[str, ShownItem]) -> Iterator[dict[str
                 "seconds": line.seconds,
                 "at": line.at,
             }
+
+
+def _as_judged(line: dict[str, Any], plan: ReviewPlan) -> dict[str, Any]:
+    """Return the label and the reference of a line as a calibration set has them, if those differ."""
+    found: dict[str, Any] = {}
+    rubric = plan.rubric
+    if plan.kind == "prefer":
+        score = plan.labels[line["label"]]
+        found["label"] = "WIN" if score > 0.5 else "LOSS" if score < 0.5 else "TIE"
+    elif rubric is not None and rubric.dimension is not None and line["label"].isdecimal():
+        found["label"] = {rubric.dimension: int(line["label"])}
+    if rubric is not None and rubric.has_checklist:
+        with suppress(ValueError):
+            found["reference"] = json.loads(line["reference"])
+    return found
 
 
 def _plain(value: object) -> object:

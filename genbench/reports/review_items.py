@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from genbench.analysis.reviews import ReviewPlan
 from genbench.errors import InputError
+from genbench.judges.forms.checklist import Item
 from genbench.models.traces import Reasoning
 from genbench.reports.numbers import points
 from genbench.store.stored_run import Sample, StoredRun
@@ -29,6 +31,8 @@ class ShownItem:
     reference: str
     verdicts: tuple[str, ...]
     """What the machine says of each answer. Nobody may see it before their own label."""
+    checklist: tuple[str, ...]
+    """The questions of a judge's checklist, if the plan has one."""
     is_void: bool
     """Whether an answer was drawn again, or is gone, since the plan was made."""
 
@@ -59,12 +63,14 @@ def read_items(plan: ReviewPlan, runs: Sequence[str | Path] = ()) -> dict[str, S
             sides.append((item.against, str(item.against_text)))
         own = [(found.get((run, item.problem_id, item.sample_index)), text) for run, text in sides]
         samples = [pair[0] for pair, _ in own if pair is not None]
+        reference = next((sample.reference or "" for sample in samples), "")
         shown[item.item] = ShownItem(
             item=item.item,
             question=next((sample.prompt or "" for sample in samples), ""),
             answers=tuple(tuple(turn.answer.text for turn in sample.turns) for sample in samples),
-            reference=next((sample.reference or "" for sample in samples), ""),
+            reference=reference,
             verdicts=tuple(_verdict(sample) for sample in samples),
+            checklist=_questions(reference) if plan.rubric and plan.rubric.has_checklist else (),
             is_void=any(pair is None or pair[1] != text for pair, text in own),
         )
     return shown
@@ -89,6 +95,15 @@ def _texts(
     }
     texts = stored.index.texts
     return {key: (sample, f"{texts.get(key) or 0:016x}") for key, sample in samples.items()}
+
+
+def _questions(reference: str) -> tuple[str, ...]:
+    """Return the questions of a checklist with their points. Empty if it was cut, or if it is no list."""
+    try:
+        found = json.loads(reference)
+        return tuple(Item.of(value).shown for value in found) if isinstance(found, list) else ()
+    except ValueError:
+        return ()
 
 
 def _verdict(sample: Sample) -> str:

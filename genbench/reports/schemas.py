@@ -33,7 +33,8 @@ from genbench.policy.config import Policy
 from genbench.policy.gate import NightlyGate
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.record import Report
-from genbench.reports.review import Planned, ReviewSummary
+from genbench.reports.review import ReviewSummary
+from genbench.reports.review_plan import Planned
 from genbench.runs.contamination import Contamination
 from genbench.runs.judge_check import JudgeCheck
 from genbench.runs.mirror import MirrorRecord

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from genbench.analysis.results.alarms import JoinedAlarm, joined_alarms
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.analysis.results.table import is_never_scored
 from genbench.reports.numbers import points
 from genbench.reports.record import Report
 from genbench.reports.result_tables import task_groups
@@ -71,6 +72,9 @@ def _task_warnings(report: Report) -> Iterator[TaskWarning]:
 def task_warnings(task: TaskResults) -> list[str]:
     """Return what changes how a task's score is read, without the name of the task."""
     lines: list[str] = []
+    if is_never_scored(task):
+        ours = task.excluded - (task.unanswered or 0)
+        return [f"{ours} of {task.samples} samples excluded (defects of ours)"] if ours else []
     if task.missing:
         lines.append(f"{task.metric} is missing: {task.missing}")
     if task.n < task.of:

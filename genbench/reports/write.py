@@ -14,6 +14,7 @@ from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.reviews import reviewed_run
+from genbench.analysis.side_by_side import side_by_side
 from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
@@ -60,6 +61,18 @@ from genbench.store.stored_run import StoredRun
 FORMAT = 1
 
 
+def _texts(runs: Sequence[RunPage]) -> dict[str, Any]:
+    """Return the field with the answers of tasks that nothing scores."""
+    names = dict.fromkeys(
+        name
+        for run in runs
+        for name, task in run.stored.manifest.tasks.items()
+        if task.is_unrated and name in run.results.tasks
+    )
+    stored = [(run.name, run.stored) for run in runs]
+    return {"texts": tuple(side_by_side(stored, name) for name in names)} if names else {}
+
+
 def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
     """Return the report of gathered runs.
 
@@ -76,6 +89,7 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         doubtful=tuple(_doubtful(runs)),
         comparisons=tuple(_comparison(runs[0], other, allow) for other in runs[1:]),
         lead="",
+        **_texts(runs),
     )
     return record.model_copy(update={"lead": report_headline(record)})
 

@@ -23,6 +23,7 @@ from genbench.ledger.history import track_history
 from genbench.ledger.listing import ListedRun, listed_runs, select_runs
 from genbench.service.responses import GoneError, NotFoundError, refused_as
 from genbench.store.json_files import encode
+from genbench.store.stored_run import StoredRun
 from genbench.trend.record import TrendChange
 
 Name = Annotated[str, Path(max_length=200)]
@@ -176,6 +177,15 @@ _HEAD_BYTES = 1 << 20
 def folder_of(run: ListedRun) -> FilePath | None:
     """Return a folder of a run that is there, None if there is none."""
     return next((path for text in run.paths if ((path := FilePath(text)) / "manifest.json").is_file()), None)
+
+
+def unrated_tasks(run: ListedRun) -> list[str]:
+    """Return the tasks of a run that nothing scores and whose texts are here."""
+    folder = folder_of(run)
+    if folder is None or run.kept != "all":
+        return []
+    tasks = StoredRun(folder).manifest.tasks
+    return [name for name, task in tasks.items() if task.is_unrated]
 
 
 def report_of(run: ListedRun) -> FilePath | None:

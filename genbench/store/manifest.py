@@ -19,6 +19,7 @@ from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.store.seal import SealRecord
 from genbench.suite.track import TrackKind, TrackName
+from genbench.types import UNRATED
 
 TrackRole = Literal["point", "anchor"]
 _EPOCH = date(1970, 1, 1)
@@ -321,6 +322,11 @@ class TaskRecord(JsonRecord):
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")
     data_digest: str | None = Field(description="sha256 of the rows")
+
+    @property
+    def is_unrated(self) -> bool:
+        """Whether its answers are shown to people and never scored."""
+        return self.verifier.name == UNRATED
 
 
 class AttemptRecord(JsonRecord):

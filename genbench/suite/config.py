@@ -12,6 +12,7 @@ from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
+from genbench.types import UNRATED
 
 MAX_SEED = 2**53
 IMPORTED = "imported:"
@@ -167,7 +168,8 @@ class TaskEntry(Strict):
     name: str | None = Field(None, pattern=NAME_PATTERN)
     kind: str | None = Field(
         None,
-        description="preset of verifier, columns and prompt for a task of your own, such as math or choice",
+        description="preset of verifier, columns and prompt for a task of your own, such as math or choice; "
+        "none: answers are drawn and shown, and never scored",
     )
     data: DataSource | None = None
     prompt: str | None = None
@@ -222,6 +224,15 @@ class TaskEntry(Strict):
         elif self.data is not None or self.prompt is not None or self.turns:
             own = "'data', 'prompt' and 'turns'"
             raise ValueError(f"{own} belong to tasks of your own ('kind'), not to a built-in")
+        return self
+
+    @model_validator(mode="after")
+    def _decides_if_scored(self) -> Self:
+        if UNRATED not in (self.kind, self.used_verifier):
+            return self
+        for key in ("gating", "margin", "metrics", "rulings", "group"):
+            if getattr(self, key):
+                raise ValueError(f"'{key}' needs scores, and a task of kind none has none; leave it out")
         return self
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from genbench.errors import ConfigError, nearest
+from genbench.types import UNRATED
 
 JUDGE = "judge"
 """The verifier of tasks that an LLM judge grades. It is not a class of genbench.verifiers."""
@@ -76,6 +77,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "prediction": Kind("prediction"),
         LIKELIHOOD: Kind(LIKELIHOOD),
         JUDGE: Kind(JUDGE, wants_reference=False),
+        UNRATED: Kind(UNRATED, wants_reference=False),
     }
 )
 """Kinds without a prompt here show the question as it is."""

@@ -15,7 +15,8 @@ from genbench.analysis.quality import quality
 from genbench.analysis.reviews import ReviewFolder
 from genbench.cli import app
 from genbench.errors import ConfigError, InputError, NotComparableError
-from genbench.reports.review import add_reviews, plan_references
+from genbench.reports.review import add_reviews
+from genbench.reports.review_plan import plan_references
 from genbench.reports.terminal.estimate import quality_text
 from genbench.tasks.chosen_problems import chosen_ids
 from genbench.types import Problem

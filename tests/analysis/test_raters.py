@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from genbench.analysis.reviews import ReviewFolder
 from genbench.cli import app
 from genbench.errors import InputError
-from genbench.reports.review import add_vote, plan_review, review_summary, review_text, withdraw_vote
+from genbench.reports.review import add_vote, review_summary, review_text, withdraw_vote
 from genbench.reports.review_export import export_labels
+from genbench.reports.review_plan import plan_review
 from genbench.stats.agreement import krippendorffs_alpha
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run
@@ -111,6 +112,7 @@ def test_people_who_click_fast_and_left_are_named_and_strengths_follow_their_cho
     wins = sum(names[item.run] == "tuned" for item in place.plan.items) + 30
     strongest = next(model for model in liked.models if model.name == "tuned")
     assert (strongest.wins, strongest.losses, liked.votes) == (wins, 80 - wins, 80)
+    assert liked.largest_share == 0.5 and "gave 50.0 % of the 80 votes" in text
     # Of two models, Bradley-Terry is the share of wins.
     assert known(strongest.beats_reference) == pytest.approx(wins / 80, abs=1e-6)
 

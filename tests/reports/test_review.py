@@ -16,7 +16,8 @@ from genbench.analysis.comparison.compare import compare
 from genbench.analysis.reviews import REVIEWS, ReviewFolder
 from genbench.cli import app
 from genbench.errors import InputError
-from genbench.reports.review import add_reviews, plan_review, review_summary, review_text, undo_reviews
+from genbench.reports.review import add_reviews, review_summary, review_text, undo_reviews
+from genbench.reports.review_plan import plan_review
 from genbench.reports.write import report_text
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, score_responses, write_lines

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,21 @@ from starlette.testclient import TestClient
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from genbench.analysis.reviews import REVIEWS, ReviewFolder
+from genbench.judges.calibration import read_calibration
+from genbench.judges.spec import judge_path, read_judge
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import open_queue
-from genbench.reports.review import add_vote, plan_review, review_summary
+from genbench.reports.review import add_vote, review_summary
+from genbench.reports.review_export import export_labels
+from genbench.reports.review_plan import plan_review
 from genbench.service.app import make_api, make_app
 from genbench.service.context import Service
 from genbench.service.tokens import add_token
+from genbench.suite.judge import JudgeConfig, JudgeServer
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, write_lines
 from tests.service.serving import serving
+from tests.service.test_browser import violations
 
 HOME = "http://127.0.0.1:8321"
 OWN = {"Origin": HOME, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -66,7 +73,7 @@ def _rename(path: Path, name: str) -> None:
 def plan(pair: tuple[Path, Path], tmp_path: Path) -> ReviewFolder:
     """100 pairs that two people label each."""
     folder = tmp_path / "runs" / "reviews" / "sums-pairs"
-    plan_review(pair, "sums", n=N, seed=5, output=folder, prefer=True, twice=1.0)
+    plan_review(pair, "sums", n=N, seed=5, output=folder, prefer=True, twice=1.0, returning=0)
     return ReviewFolder.open(folder)
 
 
@@ -90,6 +97,12 @@ def session(client: TestClient, own: Service, name: str, scope: str = "reviewer"
     assert done.headers["location"] == ("/review" if scope == "reviewer" else "/")
     client.cookies.clear()
     return {**OWN, "Cookie": done.headers["set-cookie"].partition(";")[0]}
+
+
+def at(client: TestClient, headers: dict[str, str], answer: Any) -> Any:
+    """The page that an answer sends a browser to."""
+    assert answer.status_code == 303
+    return client.get(answer.headers["location"], headers=headers)
 
 
 def fields(text: str) -> dict[str, str]:
@@ -252,11 +265,121 @@ def test_an_answer_that_was_drawn_again_is_void_and_takes_no_vote(
     assert (found.void, found.votes) == (1, 0)
 
 
+def test_items_come_back_once_and_look_as_they_did(
+    opened: TestClient, own: Service, pair: tuple[Path, Path], plan: ReviewFolder, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "reviews" / "returning"
+    plan_review(pair, "sums", n=N, seed=5, output=folder, prefer=True, twice=1.0, returning=0.05)
+    place = ReviewFolder.open(folder)
+    headers = session(opened, own, "kim")
+    for number, item in enumerate(place.plan.items):
+        assert place.returning("kim") == []
+        add_vote(folder, item.item, "kim", "tie", f"f{number}")
+    back = ReviewFolder.open(folder).returning("kim")
+    assert 1 <= len(back) <= 12 and ReviewFolder.open(folder).returning("lee") == []
+    start = f"/review/{place.plan.plan}"
+    assert f"{len(back)} of 100 items wait for you" in opened.get(start, headers=headers).text
+    page = at(opened, headers, opened.get(f"{start}/next", headers=headers, follow_redirects=False))
+    for number, name in enumerate(back):
+        assert page.url.path == f"{start}/items/{name}" and told(page.text, pair, place) == []
+        assert "You said" not in page.text and "aria-pressed" not in page.text
+        sent = {**fields(page.text), "label": "A better" if number == 0 else "tie"}
+        for _ in range(2):
+            posted = opened.post(f"/forms{start}/vote", data=sent, headers=headers, follow_redirects=False)
+        page = at(opened, headers, posted)
+    assert "Nothing waits for you" in page.text
+    place = ReviewFolder.open(folder)
+    assert len(place.lines) == N + len(back) and place.labels_of(back[0]) == ["tie"]
+    rater = known(review_summary(folder).people).raters["kim"]
+    assert (rater.labels, rater.again, rater.changed) == (N, len(back), 0)
+    assert rater.same == pytest.approx(1 - 1 / len(back))
+    undo = {**sent, "form": "u", "item": back[-1]}
+    gone = opened.post(f"/forms{start}/undo", data=undo, headers=headers, follow_redirects=False)
+    assert gone.headers["location"].endswith("?again=1")
+    assert ReviewFolder.open(folder).returning("kim") == [back[-1]]
+
+
+@pytest.fixture
+def rated(make_run: MakeRun, tmp_path: Path) -> Path:
+    return make_run("r", lambda i: [f"Answer {i}: {RIGHT if i % 2 else WRONG}"] * 4, n=20)
+
+
+@pytest.mark.parametrize(
+    ("judge", "labels", "shown", "label", "exported"),
+    [
+        (
+            "simpleqa",
+            ["CORRECT", "INCORRECT", "NOT_ATTEMPTED"],
+            "<dt>NOT_ATTEMPTED</dt><dd>it leaves out what was asked for",
+            "NOT_ATTEMPTED",
+            "NOT_ATTEMPTED",
+        ),
+        (
+            "wildbench",
+            [str(point) for point in range(1, 11)],
+            "<dt>score</dt><dd>how well the reply serves the person</dd>",
+            "10",
+            {"score": 10},
+        ),
+        ("rubric", list("12345"), "one number for the whole answer", "4", "4"),
+        ("checklist", ["all", "most", "half", "few", "none"], "What the judge is told", "half", "half"),
+    ],
+)
+def test_people_see_the_rubric_of_the_judge_that_the_plan_names(  # noqa: PLR0917 - a row each
+    opened: TestClient,
+    own: Service,
+    rated: Path,
+    tmp_path: Path,
+    judge: str,
+    labels: list[str],
+    shown: str,
+    label: str,
+    exported: object,
+) -> None:
+    folder = tmp_path / "runs" / "reviews" / "sums"
+    plan_review([rated], "sums", n=20, output=folder, judge=judge, returning=0)
+    place = ReviewFolder.open(folder)
+    assert list(place.plan.labels) == labels
+    item = place.plan.items[0].item
+    headers = session(opened, own, "kim")
+    page = opened.get(f"/review/{place.plan.plan}/items/{item}", headers=headers)
+    offline = (folder / "review.html").read_text()
+    assert shown in page.text and shown in offline and "{answer}" not in page.text
+    assert re.findall(r'name="label" value="(\w+)" data-key="(\d)"', page.text) == [
+        (name, str(number % 10)) for number, name in enumerate(labels, start=1)
+    ]
+    sent = {**fields(page.text), "label": label}
+    opened.post(f"/forms/review/{place.plan.plan}/vote", data=sent, headers=headers, follow_redirects=False)
+    assert json.loads(export_labels(folder, "jsonl"))["label"] == exported
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"), [("free_form", "EQUAL"), ("wildbench", "7"), ("pairwise", "B much better")]
+)
+def test_a_judge_is_checked_by_exported_labels_as_they_are(
+    pair: tuple[Path, Path], tmp_path: Path, judge: str, said: str
+) -> None:
+    prefer = judge == "pairwise"
+    runs = pair if prefer else pair[:1]
+    plan_review(runs, "sums", n=N, output=tmp_path / "r", judge=judge, prefer=prefer)
+    for item in ReviewFolder.open(tmp_path / "r").plan.items:
+        add_vote(tmp_path / "r", item.item, "kim", said, item.item)
+    exported = tmp_path / "labels.jsonl"
+    exported.write_bytes(export_labels(tmp_path / "r", "jsonl"))
+    server = JudgeServer(base_url="http://127.0.0.1:1/v1", model="m")
+    spec = read_judge(judge_path(judge, tmp_path), JudgeConfig(server=server, allow_unpinned=True))
+    cases = read_calibration(replace(spec, file=spec.file.model_copy(update={"calibration": str(exported)})))
+    assert len(cases) == N
+    assert {case.words for case in cases} == {({"B much better": "LOSS"}.get(said, said),)}
+
+
 SERVER = """
     import sys
     import uvicorn
     from pathlib import Path
-    from genbench.ledger.database import open_ledger
+    from genbench.judges.calibration import read_calibration
+from genbench.judges.spec import judge_path, read_judge
+from genbench.ledger.database import open_ledger
     from genbench.queue.database import open_queue
     from genbench.service.app import make_app, server_config
     from genbench.service.context import Service
@@ -352,9 +475,7 @@ class Seat:
         (self.window,) = set(browser.window_handles) - before
         self.page = ("", "")
         browser.switch_to.window(self.window)
-        browser.get(f"{address}/login")
-        browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
-        _until(lambda: browser.current_url == f"{address}/review")
+        log_in(browser, address, token)
 
     def press(self, *keys: str) -> None:
         """Press keys in this window, and do not wait for what they do."""
@@ -445,6 +566,69 @@ def test_two_people_rate_100_pairs_each_at_once_by_keyboard(
     ]
     assert both.kappa == pytest.approx(cohens_kappa(table).kappa, abs=1e-12)
     assert known(both.ci)[0] < known(both.kappa) < known(both.ci)[1] and both.n == N
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_reviews(  # noqa: PLR0917 - fixtures
+    browser: Any, own: Service, plan: ReviewFolder, rated: Path, tmp_path: Path, scheme: str
+) -> None:
+    first, second = (item.item for item in plan.plan.items[:2])
+    add_vote(plan.path, first, "lee", "tie", "l1", seconds=2.0)
+    add_vote(plan.path, first, "mia", "A better", "m1", seconds=9.0)
+    folder = tmp_path / "runs" / "reviews" / "sums"
+    plan_review([rated], "sums", n=20, output=folder, judge="wildbench")
+    single = ReviewFolder.open(folder).plan
+    start = f"/review/{plan.plan.plan}"
+    paths = {
+        "plans": "/review",
+        "queue": start,
+        "pair": f"{start}/items/{second}",
+        "adjudication": f"{start}/items/{first}",
+        "rubric": f"/review/{single.plan}/items/{single.items[0].item}",
+        "summary": f"{start}/summary",
+    }
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    try:
+        with serving(make_app(own)) as address:
+            log_in(browser, address, add_token(own.queue, "ada", "admin", 1))
+            found = {}
+            for name, path in paths.items():
+                browser.get(address + path)
+                found[name] = violations(browser)
+                if name == "adjudication":
+                    assert "Your label is the final one" in browser.page_source
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        browser.delete_all_cookies()
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.slow
+def test_a_vote_needs_no_javascript_and_no_mouse(browser: Any, own: Service, plan: ReviewFolder) -> None:
+    item = plan.plan.items[0].item
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        with serving(make_app(own)) as address:
+            log_in(browser, address, add_token(own.queue, "kim", "reviewer", 1))
+            browser.get(f"{address}/review/{plan.plan.plan}/items/{item}")
+            button = browser.find_element(By.CSS_SELECTOR, '[name="label"][value="tie"]')
+            button.send_keys(Keys.ENTER)
+            _until(lambda: "/items/" in browser.current_url and item not in browser.current_url)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.delete_all_cookies()
+    assert [(line["item"], line["label"], line["reviewer"]) for line in lines_of(plan)] == [
+        (item, "tie", "kim")
+    ]
+
+
+def log_in(browser: Any, address: str, token: str) -> None:
+    """Show a token by keyboard, and wait for the first page."""
+    browser.get(f"{address}/login")
+    browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
+    _until(lambda: not browser.current_url.endswith("/login"))
 
 
 def _until(is_so: Any) -> None:

@@ -30,6 +30,7 @@ from genbench.analysis.comparison.warnings import (
     comparison_warnings,
     judge_notes,
 )
+from genbench.analysis.side_by_side import ChangedTexts, changed_texts
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.engines.checkpoint import is_declared, no_gate_base
@@ -84,6 +85,10 @@ class Comparison(ShownRecord):
     base: SideRecord = Field(description="the side that is compared with")
     tuned: SideRecord = Field(description="the side that is compared")
     tasks: dict[str, ComparedTask] = Field(description="the tasks of both sides, by name")
+    texts: dict[str, ChangedTexts] = Field(
+        default_factory=dict,
+        description="tasks that nothing scores: how many answers changed; absent if there are none",
+    )
     suite: SuiteVerdict = Field(description="the decision on the suite")
     allowed: tuple[str, ...] = Field(description="differences that --allow let through")
     warnings: tuple[str, ...] = Field(description="reasons to doubt the numbers")
@@ -187,6 +192,12 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
             f"{error}\nthese are the same texts of one model; what another judge makes of them is printed by "
             "genbench compare --judges"
         ) from None
+    pairing, texts = _without_unrated(pairing)
+    if options.gate and texts and not pairing.tasks:
+        raise InputError(
+            f"{', '.join(texts)}: nothing scores the answers, so no gate can decide; leave --gate out, or "
+            "compare a task with a verifier too"
+        )
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
@@ -195,7 +206,19 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     )
     record = _comparison(pairing, decisions, options)
     notes = (*record.notes, *recheck_notes(rechecked))
-    return record.model_copy(update={"rechecked": rechecked, "notes": notes})
+    extra = {"texts": texts} if texts else {}
+    return record.model_copy(update={"rechecked": rechecked, "notes": notes, **extra})
+
+
+def _without_unrated(pairing: Pairing) -> tuple[Pairing, dict[str, ChangedTexts]]:
+    """Take the tasks that nothing scores out of a comparison. Return how many of their answers changed."""
+    texts = {
+        name: changed_texts(*sides)
+        for name, sides in pairing.tasks.items()
+        if any(task.described is not None and task.described.is_unrated for task in sides)
+    }
+    scored = {name: sides for name, sides in pairing.tasks.items() if name not in texts}
+    return replace(pairing, tasks=scored), texts
 
 
 def is_one_run(base: Side, tuned: Side) -> bool:

@@ -45,7 +45,7 @@ from genbench.store.sums import EncodedSums, TaskSums, asked_digests, questions_
 from genbench.suite.config import SuiteConfig, TaskEntry
 from genbench.tasks.loaded_task import VerifiedTask
 from genbench.tasks.published import group_page, references
-from genbench.types import STATUSES, Verdict
+from genbench.types import STATUSES, UNRATED, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         extra["macro"] = macro
     if described.reported is not None:
         extra["reported"] = reported_record(described.reported, lead, macro)
-    if described.unanswered == "excluded":
+    if described.unanswered == "excluded" or described.is_unrated:
         extra["unanswered"] = table.unanswered
     if table.rollouts:
         extra["rollouts"] = rollouts_record(table.rollouts)
@@ -312,6 +312,7 @@ def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[Verdi
     problems = [problem for problem in item.task.problems if stored.has(problem.problem_id, 0)]
     excludes = item.task.task.info.unanswered == "excluded"
     table, kept = VerdictTable(problems, item.task.k, stored.counts, excludes), list[Verdict]()
+    table.is_unrated = item.task.verifier == UNRATED
     on_disk = stored.on_disk
     for verdict in stored.verdicts():
         sample = verdict.sample

@@ -107,8 +107,8 @@ class TaskResults(EstimateRecord):
     )
     unanswered: Count | None = Field(
         default=None,
-        description="samples without an answer, which count neither way and are among `excluded`; absent if "
-        "they count as wrong",
+        description="samples without an answer, which count neither way and are among `excluded`; of a task "
+        "that is never scored all samples; absent if they count as wrong",
     )
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"

@@ -19,6 +19,14 @@ from genbench.store.seal import Seal
 from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS, Problem, Status, TraceStatus, Verdict
 
+NEVER_SCORED = "its answers are for people to read, and nothing scores them"
+"""Why a task of kind none has no metric."""
+
+
+def is_never_scored(found: object) -> bool:
+    """Return whether an estimate is that of a task of kind none."""
+    return isinstance(found, EstimateRecord) and found.missing == NEVER_SCORED
+
 
 @dataclass(slots=True)
 class VerdictTable:
@@ -33,6 +41,8 @@ class VerdictTable:
     """The samples of each problem in an adaptive run. None: each problem has k."""
     excludes_unanswered: bool = False
     """Whether samples without an answer count neither way."""
+    is_unrated: bool = False
+    """Whether answers are shown to people and never scored."""
     scores: list[list[float | None]] = field(init=False)
     answers: list[list[str | None]] = field(init=False)
     verified: list[list[bool]] = field(init=False)
@@ -159,6 +169,11 @@ def estimates(
             missing = f"{table.lacking} of {sum(map(len, table.verified))} samples have no verdict"
             found[name] = EstimateRecord.without_value(name, len(table.problems), table.k, missing)
             continue
+        if table.is_unrated:
+            found[name] = EstimateRecord.without_value(
+                name, len(table.problems), table.k, NEVER_SCORED, excluded=table.excluded
+            )
+            continue
         if not is_built_in(metric):
             found[name] = plug_in_estimate(metric, table.rows, k=table.k, seed=seed, folder=folder)
             continue
@@ -189,7 +204,7 @@ def strata_records(
     Args:
         lists: the column, if any, that is a list of strata, in each of which a problem counts.
     """
-    if table.lacking:
+    if table.lacking or table.is_unrated:
         return {}
     names = sorted({name for problem in table.problems for name in problem.strata})
     found: dict[str, dict[str, StratumRecord]] = {}

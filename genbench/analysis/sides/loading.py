@@ -113,7 +113,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
     problems = stored.problems.values()
     groups = tuple(problem["group"] for problem in problems)
     columns = dict.fromkeys(column for problem in problems for column in problem["strata"])
-    rows = _Rows(stored, excludes_unanswered=described.unanswered == "excluded")
+    rows = _Rows(stored, described)
     rows.read(described.verifier.digest)
     index = stored.index  # the pass over the completions, before `kept`
     found = results.tasks.get(stored.name) if results else None
@@ -160,8 +160,8 @@ def _unsealed(stored: StoredTask, found: TaskResults | None, verdicts: SealRecor
 class _Rows:
     """The verdicts of a task by problem and sample. Only what is compared is kept."""
 
-    def __init__(self, stored: StoredTask, *, excludes_unanswered: bool) -> None:
-        self._excludes_unanswered = excludes_unanswered
+    def __init__(self, stored: StoredTask, described: TaskRecord) -> None:
+        self._described = described
         sizes = list(map(stored.count, stored.problem_ids))
         self._stored = stored
         self.scores: list[list[float | None]] = [[None] * k for k in sizes]
@@ -213,7 +213,7 @@ class _Rows:
     def _keep(self, row: int, column: int, verdict: Verdict) -> None:
         self.lacking -= 1
         self.seal.add_verdict(verdict)
-        self._impossible += not _fits(verdict, excludes_unanswered=self._excludes_unanswered)
+        self._impossible += not _fits(verdict, self._described)
         self.counts.add(row, verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
@@ -228,12 +228,14 @@ class _Rows:
             self.details[row] = verdict.detail
 
 
-def _fits(verdict: Verdict, *, excludes_unanswered: bool) -> bool:
-    """Return whether a verdict's score is one that its status can have."""
+def _fits(verdict: Verdict, task: TaskRecord) -> bool:
+    """Return whether a verdict's score is one that its status can have, and its task."""
     if verdict.status in OURS:
         return verdict.score is None
+    if task.is_unrated or verdict.status == "unrated":
+        return task.is_unrated and verdict.status == "unrated" and verdict.score is None
     if verdict.score is None:
-        return excludes_unanswered and verdict.status in UNANSWERED
+        return task.unanswered == "excluded" and verdict.status in UNANSWERED
     if verdict.status in ("correct", "partial"):
         return (verdict.score == 1) == (verdict.status == "correct")
     return verdict.score == 0

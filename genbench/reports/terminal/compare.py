@@ -13,7 +13,7 @@ from itertools import chain
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
 from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
-from genbench.reports.explanations import headline, sentence, status_words
+from genbench.reports.explanations import changed_words, headline, sentence, status_words
 from genbench.reports.figures import difference_lines
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
@@ -226,6 +226,7 @@ def compare_text(comparison: Comparison, width: int | None = None) -> str:
         *(f"WARNING: {line}" for line in comparison.warnings),
         *(f"let through: {line}" for line in comparison.allowed),
         *(f"{name}: {sentence(task)}" for name, task in tasks.items()),
+        *(f"{name}: {changed_words(found)}" for name, found in comparison.texts.items()),
         "",
         suite_text(comparison.suite),
         "",
@@ -356,6 +357,10 @@ def compare_brief(comparison: Comparison, width: int | None = None) -> str:
     Args:
         width: columns of the terminal. In a narrow one the tests are under each row of the table.
     """
+    if not comparison.tasks and comparison.texts:
+        sides = (f"base:  {comparison.base.path}", f"tuned: {comparison.tuned.path}")
+        warnings = (f"WARNING: {line}" for line in comparison.warnings)
+        return printable("\n".join([headline(comparison), "", *sides, "", *warnings, _rest(comparison)]))
     above = head(comparison, width)
     below = [
         *_bounded([f"WARNING: {line}" for line in comparison.warnings], _WARNINGS, "warnings"),
@@ -365,6 +370,7 @@ def compare_brief(comparison: Comparison, width: int | None = None) -> str:
         "",
     ]
     end = [
+        *(f"{name}: {changed_words(found)}" for name, found in comparison.texts.items()),
         "",
         *legend(comparison.tasks, looked=comparison.adaptive is not None).splitlines(),
         *filter(None, [outcome(comparison), _verified(comparison)]),

@@ -272,7 +272,7 @@ def verdict_of(
 
 
 def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float | None]:
-    if finding.reason in OURS:
+    if finding.reason in OURS or finding.reason == "unrated":
         return finding.reason, None
     unclosed = any(answer.trace_status == "unclosed" for answer in answers)
     if unclosed and (len(answers) == 1 or finding.score == 0):

@@ -5,7 +5,7 @@ The evidence about a change is what else changed with it, and which problems mov
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,8 @@ from sqlalchemy import func, select
 
 from genbench.analysis.comparison.compare import Comparison, compare
 from genbench.analysis.results.record import require_results
-from genbench.errors import InputError, NotComparableError
+from genbench.analysis.side_by_side import side_by_side
+from genbench.errors import InputError, NotComparableError, nearest
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import StoredScoresComparison, compare_scores
@@ -41,10 +42,12 @@ from genbench.service.queries import (
     read_run,
     read_runs,
     require_change,
+    require_track,
 )
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats, Ints
 from genbench.store.folder import RunFolder
+from genbench.store.stored_run import StoredRun
 from genbench.store.sums import read_sums
 from genbench.trend.record import TrendChange
 from genbench.trend.sentence import change_words, state_words
@@ -344,6 +347,53 @@ def _compared(
     if len(found) == 2:
         return compare(*found), None
     return None, compare_scores(ledger, base.uid, tuned.uid)
+
+
+_BESIDE = (2, 4, 7)
+"""Newest runs of a track that are shown next to each other."""
+
+
+@router.get("/compare/texts")
+def compared_texts(
+    request: Request, base: Uid, tuned: Uid, task: Annotated[str, Query(max_length=200)]
+) -> HTMLResponse:
+    """Return the page of a task's answers in two runs, next to each other."""
+    ledger = service(request).ledger
+    return _texts_page(request, [read_run(ledger, base), read_run(ledger, tuned)], task)
+
+
+@router.get("/tracks/{track}/texts/{task}")
+def track_texts(
+    request: Request, track: Name, task: Name, nights: Annotated[int, Query(ge=2, le=12)] = 4
+) -> HTMLResponse:
+    """Return the page of a task's answers in the newest runs of a track, from the oldest of them."""
+    ledger = service(request).ledger
+    require_track(ledger, track)
+    found = read_runs(ledger, RunSearch(track=track), 0, _OFFERED)
+    runs = [run for run in found if run.role == "point"][:nights]
+    return _texts_page(request, runs[::-1], task, track=track, nights=nights)
+
+
+def _texts_page(request: Request, runs: Sequence[ListedRun], task: str, **values: object) -> HTMLResponse:
+    """Return the page of a task's answers in several runs.
+
+    Raises:
+        NotFoundError: no run that is here has such a task.
+    """
+    here, gone = list[tuple[str, StoredRun]](), list[str]()
+    for run in runs:
+        name = f"{run.model} {run.label or run.uid[:8]}"
+        folder = folder_of(run)
+        if folder is None or run.kept != "all":
+            gone.append(name)
+        else:
+            here.append((name, StoredRun(folder)))
+    known = list(dict.fromkeys(own for _, run in here for own in run.manifest.tasks))
+    if task not in known:
+        raise NotFoundError(f"these runs have no task '{task[:50]}'{nearest(task, known)}")
+    shown = side_by_side(here, task)
+    own = {"track": "", "sizes": _BESIDE, "nights": 0, **values}
+    return page(request, "texts.html.j2", shown=shown, gone=gone, **own)
 
 
 @router.get("/cost")

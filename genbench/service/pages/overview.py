@@ -35,6 +35,7 @@ from genbench.service.queries import (
     report_of,
     require_track,
     runs_below,
+    unrated_tasks,
 )
 from genbench.service.responses import (
     NotFoundError,
@@ -162,11 +163,14 @@ def trackpage(request: Request, track: Name, points: Points = _CHARTED) -> HTMLR
     require_track(own.ledger, track)
     trend = own.trends.trend(own.ledger, track, points)
     shown = max((len(task.points.uid) for task in trend.tasks), default=0)
+    runs = read_runs(own.ledger, RunSearch(track=track), 0, _NEWEST)
+    tonight = [run for run in runs if run.role == "point"]
     return page(
         request,
         "track.html.j2",
         **trend_values(trend, TrackLinks(track)),
-        runs=read_runs(own.ledger, RunSearch(track=track), 0, _NEWEST),
+        runs=runs,
+        unrated=unrated_tasks(tonight[0]) if tonight else [],
         count=count_runs(own.ledger, RunSearch(track=track)),
         shown=shown,
         choices=point_choices(trend.runs, points),

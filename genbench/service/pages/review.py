@@ -94,7 +94,7 @@ def plans_page(request: Request) -> HTMLResponse:
             kind={"prefer": "pairs", "references": "references"}.get(place.plan.kind, "answers"),
             items=len(place.plan.items),
             done=sum(bool(place.in_force.get(item.item)) for item in place.plan.items),
-            waiting=len(place.waiting(who)),
+            waiting=len(place.waiting(who) or place.returning(who)),
         )
         for place in review_plans(own)
     ]
@@ -115,7 +115,7 @@ def queue_page(request: Request, plan: Name) -> HTMLResponse:
         request,
         "review_queue.html.j2",
         plan=place.plan,
-        waiting=place.waiting(who),
+        waiting=place.waiting(who) or place.returning(who),
         mine=mine,
         last=place.last_item(who),
         form=secrets.token_hex(8),
@@ -132,21 +132,26 @@ def next_item(request: Request, plan: Name, after: Item = "") -> Response:
 
 def _next(place: ReviewFolder, who: str, after: str) -> str:
     """Return the address of the next item of a person, or of the queue if nothing waits."""
-    waiting, start = place.waiting(who), f"/review/{place.plan.plan}"
-    if not waiting:
+    waiting, back, start = place.waiting(who), place.returning(who), f"/review/{place.plan.plan}"
+    if not waiting and not back:
         return start
     place_of = review_order(who, after) if after else ""
-    later = [item for item in waiting if review_order(who, item) > place_of]
-    return f"{start}/items/{(later or waiting)[0]}"
+    later = [item for item in waiting or back if review_order(who, item) > place_of]
+    return f"{start}/items/{(later or waiting or back)[0]}{'' if waiting else '?again=1'}"
 
 
 @router.get("/review/{plan}/items/{item}")
-def item_page(request: Request, plan: Name, item: Name) -> HTMLResponse:
-    """Return an item. What the machine says of it is shown to who has labelled it."""
+def item_page(request: Request, plan: Name, item: Name, again: bool = False) -> HTMLResponse:
+    """Return an item. What the machine says of it is shown to who has labelled it.
+
+    An item that came back looks as it did the first time.
+    """
     who, own = require(request, "reviewer"), service(request)
     place = _found(own, plan)
     shown = _shown(own, place, item)
-    said = place.in_force.get(item, {}).get(who)
+    back = place.returning(who)
+    again = again and item in back
+    said = None if again else place.in_force.get(item, {}).get(who)
     settles = said is None and place.may_settle(item, who)
     return page(
         request,
@@ -157,8 +162,9 @@ def item_page(request: Request, plan: Name, item: Name) -> HTMLResponse:
         said=said,
         others=sorted(place.independent(item).values()) if settles else [],
         verdicts=shown.verdicts if said is not None else (),
-        left=len(place.waiting(who)),
+        left=len(place.waiting(who)) or len(back),
         last=place.last_item(who),
+        again=again,
         form=secrets.token_hex(8),
     )
 
@@ -194,6 +200,7 @@ def _vote(own: Service, plan: str, who: str, fields: dict[str, str]) -> str:
         fields.get("form", "")[:40],
         comment=fields.get("comment", "").strip()[:4000],
         seconds=_seconds(fields.get("seconds", "")),
+        again=fields.get("again") == "1",
     )
     return _next(ReviewFolder.open(place.path), who, item)
 
@@ -210,8 +217,9 @@ async def post_undo(request: Request, plan: Name) -> Response:
     """Take back the label of an item, and show the item again."""
     who, fields = await checked_form(request, "reviewer")
     place, item = _found(service(request), plan), fields.get("item", "")[:40]
+    again = "?again=1" if who in place.again.get(item, {}) else ""
     await run_in_threadpool(withdraw_vote, place.path, item, who, fields.get("form", "")[:40])
-    return RedirectResponse(f"/review/{place.plan.plan}/items/{quote(item, safe='')}", 303)
+    return RedirectResponse(f"/review/{place.plan.plan}/items/{quote(item, safe='')}{again}", 303)
 
 
 @router.get("/review/{plan}/labels.{kind}")

@@ -45,6 +45,7 @@ from genbench.service.queries import (
     report_of,
     require_track,
     run_folder,
+    unrated_tasks,
 )
 from genbench.service.responses import GoneError, NotFoundError, page, page_address, refused_as
 from genbench.store.folder import RunFolder
@@ -205,6 +206,7 @@ def run_page(request: Request, uid: Name) -> HTMLResponse:
         folder=folder,
         failed=_failed(own.ledger, uid),
         scores=task_scores(own.ledger, uid),
+        unrated=unrated_tasks(run),
         near=neighbours(own.ledger, run),
         job=job_of_run(own.queue, run),
         has_report=report_of(run) is not None,

@@ -55,7 +55,7 @@
     }
     const comment = document.getElementById("comment");
     if (event.key === "c" && comment) { event.preventDefault(); comment.focus(); return; }
-    const target = /^[1-9a-z]$/.test(event.key) && document.querySelector(`main [data-key="${event.key}"]`);
+    const target = /^[0-9a-z]$/.test(event.key) && document.querySelector(`main [data-key="${event.key}"]`);
     if (!target || event.repeat) return;
     if (target.href) visit(target.href, {}, () => location.assign(target.href)); else target.click();
   });
