@@ -175,7 +175,7 @@ class PieceTokens:
         return known
 
     def _encoded(self, piece: str) -> list[int]:
-        """Return the token ids of a piece without looking for their places in the text: 0.23 instead of 0.57 ms.
+        """Return the token ids of a piece. Without their places in the text it takes 0.23 instead of 0.57 ms.
 
         A tokenizer that would cut or fill up what it gets is asked through transformers, which prevents that.
         """

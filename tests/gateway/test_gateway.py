@@ -36,6 +36,7 @@ from genbench.reports.browse import sample_rows
 from genbench.reports.write import report_text
 from genbench.types import Answer, Completion, Message, Request, SampleId
 from tests import warm
+from tests.gateway import timed_engine
 from tests.gateway.scripted_engine import Config, Engine
 from tests.ready_runs import run_bare
 
@@ -165,6 +166,25 @@ def test_replies_that_got_lost_are_drawn_once(whole: Path, tmp_path: Path) -> No
     assert drawn(place) == drawn(whole)
     assert sum(detail["rollout"]["replayed"] for detail in details(place)) > 0
     assert all(line["status"] == "correct" for line in lines(place, "verdicts"))
+
+
+def test_a_rollout_holds_a_place_only_while_it_asks(tmp_path: Path) -> None:
+    """An engine with one place. While the tools of a rollout work, 20 other samples are drawn."""
+    folder = write_suite(tmp_path / "s", problems=2, k=1, settings={"turns": 4, "pause_s": 1.0})
+    suite = (folder / "suite.yaml").read_text()
+    suite = suite.replace("scripted_engine:Engine", "timed_engine:Engine")
+    suite = suite.replace("finish:", "concurrency: 1, finish:")
+    data = "{path: sums.jsonl, fields: {id: id, question: question, reference: reference}}"
+    own = f"  - {{name: sums, kind: exact, data: {data}, prompt: '{{question}}', k: 1}}\n"
+    (folder / "suite.yaml").write_text(suite + own)
+    sums = [{"id": str(n), "question": str(n), "reference": "x"} for n in range(20)]
+    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sums))
+    timed_engine.Engine.order.clear()
+    run(folder)
+    order = timed_engine.Engine.order
+    assert sorted(order).count(("sums", 0)) == 20 and len(order) == 20 + 2 * 4
+    assert max(place for place, item in enumerate(order) if item[0] == "sums") < order.index(("walk", 3))
+    assert timed_engine.Engine.most <= 1 + 2  # the place, and what both harnesses may ask meanwhile
 
 
 class Faulty:
