@@ -258,6 +258,8 @@ class Gateway:
             "GENBENCH_OUT": str(folder),
             "OPENAI_BASE_URL": base_url,
             "OPENAI_API_KEY": self.key(address),
+            "ANTHROPIC_BASE_URL": base_url.removesuffix("/v1"),  # its clients add the version
+            "ANTHROPIC_API_KEY": self.key(address),
         }
         return {"LANG": "C.UTF-8", **kept, **_TELEMETRY_OFF, **ours}
 

@@ -2,8 +2,9 @@
 
 Settings: `turns` (3), `pause_s` after each of them (0), `faults`, the share of requests that it gives up and
 sends again, and `do`, what else it does. `reach` connects to an address, `peek` sends requests with other
-keys, `write` writes outside, `look` tells its environment, `fill` sends more than a context takes. `ignore`
-asks nobody, `fail` ends with status 3 at its first try, `crash` ends without a result, `sleep` uses up its time.
+keys, `write` writes outside, `look` tells its environment, `fill` sends more than a context takes.
+`ignore` asks nobody, `fail` ends with status 3 at its first try, `crash` ends without a result, `sleep` uses
+up its time.
 """
 
 from __future__ import annotations

@@ -506,7 +506,8 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
     async def complete(request: Request) -> Completion:
         return await Engine(Config(kind="scripted")).generate(request, 1)
 
-    def ask(turn: int, messages: tuple[Message, ...], offer: Any, most: int | None) -> Request:
+    def ask(turn: int, messages: tuple[Message, ...] | str, offer: Any, most: int | None) -> Request:
+        assert not isinstance(messages, str)
         return Request(sample, turn, (), 7, 16, f"digest {len(messages)}", "", messages=messages)
 
     async def play() -> None:
@@ -532,9 +533,12 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                 assert [(item["id"], item["max_model_len"]) for item in models] == [("m", 99)]
                 broken = await client.post("chat/completions", content=b"{", headers=key)
                 assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")
-                other = await client.post("completions", json=body, headers=key)
+                other = await client.post("embeddings", json=body, headers=key)
                 assert other.status_code == 404
-                assert "/chat/completions and /models" in other.json()["error"]["message"]
+                assert (
+                    "/chat/completions, /completions, /responses, /messages and /models"
+                    in other.json()["error"]["message"]
+                )
                 assert (await client.get("models")).status_code == 403
                 del gateway._open[address]
                 ended = await client.post("chat/completions", json=body, headers=key)

@@ -208,7 +208,7 @@ class AgentRollouts:
         maker = self._model.maker
 
         def ask(
-            turn: int, messages: tuple[Message, ...], offer: ToolOffer | None, most: int | None
+            turn: int, messages: tuple[Message, ...] | str, offer: ToolOffer | None, most: int | None
         ) -> Request:
             return maker.of_chat(draw.task, draw.sample, turn, messages, offer, most)
 
