@@ -14,7 +14,7 @@ from genbench.draw.engine_lanes import Away, Lane, LaneContext, draw_all
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
 from genbench.protocols import Engine
-from genbench.types import Answer, Completion, FinishReason, Request, SampleId, ScoreRequest
+from genbench.types import Answer, Complete, Completion, FinishReason, Request, SampleId, ScoreRequest, Split
 
 _SYNC_EVERY_S = 5.0
 
@@ -53,8 +53,6 @@ class Rollouts(Protocol):
         ...
 
 
-Complete = Callable[[Request], Awaitable[Completion]]
-Split = Callable[[Completion], Answer]
 Offer = Callable[[Draw, list[Completion], list[Answer]], None]
 Progress = Callable[[Completion], None]
 More = Callable[[], Awaitable[Sequence[Draw]]]

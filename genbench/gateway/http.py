@@ -54,8 +54,15 @@ def application(gateway: Gateway) -> Starlette:
             return _refusal(error, APIS["/chat/completions"])
         return JSONResponse({"object": "list", "data": [gateway.model_card]})
 
+    async def clock(request: Request) -> Response:
+        try:
+            rollout = gateway.rollout(_address(request), _key(request))
+        except ChatError as error:
+            return _refusal(error, APIS["/chat/completions"])
+        return JSONResponse(rollout.times)
+
     async def other(request: Request) -> Response:
-        said = f"{request.url.path}: the gateway has {', '.join(APIS)} and /models"
+        said = f"{request.url.path}: the gateway has {', '.join(APIS)}, /models and /clock"
         api = APIS["/messages" if "/v1/messages" in request.url.path else "/chat/completions"]
         return _refusal(ChatError(said, status=404), api)
 
@@ -65,6 +72,7 @@ def application(gateway: Gateway) -> Starlette:
             Route("/healthz", lambda request: Response("ok")),
             *(Route(f"{root}{path}", route(api), methods=["POST"]) for path, api in APIS.items()),
             Route(f"{root}/models", models),
+            Route(f"{root}/clock", clock),
             Route("/{rest:path}", other, methods=["GET", "POST"]),
         ]
     )

@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,15 +24,12 @@ from genbench.gateway.chat import (
 from genbench.harnesses.plan import HarnessPlan
 from genbench.tools.calls import touches_history_or_network
 from genbench.tools.families import parse
-from genbench.types import Answer, Completion, Message, Request, ToolOffer
+from genbench.types import Complete, Completion, Message, Request, Split, ToolOffer
 
-Complete = Callable[[Request], Awaitable[Completion]]
-"""Draws one request with the engine of the run and stores the completion."""
 Ask = Callable[[int, tuple[Message, ...] | str, ToolOffer | None, int | None], Request]
 """(turn, messages or a text, functions, most new tokens) -> request. May raise PromptError."""
 Read = Callable[[Any, Mapping[str, str]], ChatRequest]
 """(body, replies) -> what is asked, see `read_request`. May raise ChatError."""
-Split = Callable[[Completion], Answer]
 
 _CONTEXT_WORDS = re.compile(r"(?i)\bcontext (?:length|window|size)\b|max_model_len")
 """What servers say of a prompt that fills the context."""
@@ -106,6 +103,11 @@ class Rollout:
     def engine_seconds(self) -> float:
         """Return the seconds in which a request waited for the engine, up to now."""
         return self.engine_s + (self.clock() - self._busy_since if self._busy else 0.0)
+
+    @property
+    def times(self) -> dict[str, Any]:
+        """Return what a harness with a clock of its own needs: the seconds to give back, and the limit."""
+        return {"engine_s": round(self.engine_seconds, 3), "wall_s": self.plan.limits.wall_s}
 
     @property
     def record(self) -> dict[str, Any]:

@@ -531,12 +531,16 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                 assert json.loads(parts[-3].removeprefix("data: "))["usage"]["total_tokens"] == 12
                 models = (await client.get("models", headers=key)).json()["data"]
                 assert [(item["id"], item["max_model_len"]) for item in models] == [("m", 99)]
+                rollout.engine_s = 12.5
+                clock = (await client.get("clock", headers=key)).json()
+                assert clock == {"engine_s": 12.5, "wall_s": 1800.0}
+                assert (await client.get("clock")).status_code == 403
                 broken = await client.post("chat/completions", content=b"{", headers=key)
                 assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")
                 other = await client.post("embeddings", json=body, headers=key)
                 assert other.status_code == 404
                 assert (
-                    "/chat/completions, /completions, /responses, /messages and /models"
+                    "/chat/completions, /completions, /responses, /messages, /models and /clock"
                     in other.json()["error"]["message"]
                 )
                 assert (await client.get("models")).status_code == 403
