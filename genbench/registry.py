@@ -84,6 +84,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "pairwise": "genbench.judges.forms.pairwise:PairwiseForm",
             "rubric": "genbench.judges.forms.rubric:RubricForm",
             "checklist": "genbench.judges.forms.checklist:ChecklistForm",
+            "first_token": "genbench.judges.forms.first_token:FirstTokenForm",
         },
     }
 )

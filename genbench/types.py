@@ -264,6 +264,10 @@ class Case:
     question: str = ""
     asked: tuple[str, ...] = ()
     """The same for each turn, if a judge grades a conversation. `question` is the last of them."""
+    checklist: Any = None
+    """The task's own reference, if an opponent's answer takes its place. For judges of pairs."""
+    judge_prompt: str = ""
+    """What a judge is asked about this row, with {{QUESTION}} and {{ANSWER}}, if the rows have such texts."""
 
     @property
     def answer(self) -> Answer:
@@ -273,7 +277,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a judge, and the constraint on its reply ({"choice": …} or {"regex": …})."""
+    """One question to a judge, and the constraint on its reply ({"choice": …} or {"regex": …}).
+
+    With {"first_token": [text, …]} nothing is written. The contents of the messages, joined, are the prompt
+    without a chat template. Those of the role `user` are texts of others. Those of the role `assistant` are
+    how the reply begins, each in tokens of its own. The reply is a JSON object of the texts with the
+    natural log-probability of the first token of each, null if the engine names none.
+    """
 
     messages: tuple[Message, ...]
     structured: Mapping[str, Any]

@@ -88,6 +88,10 @@ class Quality(JsonRecord):
     runs: tuple[str, ...] = Field(description="the runs, in the order of their nights or steps")
     is_track: bool = Field(description="whether the runs are nights or steps of one track")
     tasks: dict[str, TaskQuality] = Field(description="by name")
+    left_out: dict[str, Count] = Field(
+        default_factory=dict,
+        description="tasks of which the runs share fewer than two problems, with the number that they share",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,8 @@ def quality(
         is_track: whether the runs are a series, whose noise is estimated. None: if all name one track.
 
     Raises:
-        InputError: fewer than two runs, or one that is not finished or has no sums.
+        InputError: fewer than two runs, or one that is not finished or has no sums, or a task of `tasks` of
+            which they share fewer than two problems.
     """
     found = [_read(Path(path)) for path in runs]
     if len(found) < 2:
@@ -128,11 +133,17 @@ def quality(
     for name in tasks:
         if name not in shared:
             raise InputError(f"no task '{name}' in all runs{nearest(name, shared)}")
+    common = {name: _common(name, found) for name in shared if not tasks or name in tasks}
+    few = {name: len(ids) for name, ids in common.items() if len(ids) < 2}
+    if few and (tasks or len(few) == len(common)):
+        name, n = next(iter(few.items()))
+        raise InputError(f"task {name}: {n} problems are in all runs; wanted two or more")
     return Quality(
         format=1,
         runs=tuple(str(run.path) for run in found),
         is_track=series,
-        tasks={name: _task(name, found, series) for name in shared if not tasks or name in tasks},
+        tasks={name: _task(name, found, series, ids) for name, ids in common.items() if name not in few},
+        left_out=few,
     )
 
 
@@ -144,11 +155,19 @@ def _read(path: Path) -> _Run:
     return _Run(path, manifest, results, read_sums(path, results.sums).tasks)
 
 
-def _task(name: str, runs: Sequence[_Run], series: bool) -> TaskQuality:
-    rows = [dict(zip(run.sums[name].problem_ids, _pairs(run.sums[name]), strict=True)) for run in runs]
-    ids = [problem for problem in rows[0] if all(row.get(problem, (0, 0))[1] for row in rows)]
-    if len(ids) < 2:
-        raise InputError(f"task {name}: {len(ids)} problems are in all runs; wanted two or more")
+def _rows(name: str, runs: Sequence[_Run]) -> list[dict[str, tuple[float, int]]]:
+    """Return sum and number of the scores of each problem of a task, run by run."""
+    return [dict(zip(run.sums[name].problem_ids, _pairs(run.sums[name]), strict=True)) for run in runs]
+
+
+def _common(name: str, runs: Sequence[_Run]) -> list[str]:
+    """Return the problems that have scores in all runs."""
+    rows = _rows(name, runs)
+    return [problem for problem in rows[0] if all(row.get(problem, (0, 0))[1] for row in rows)]
+
+
+def _task(name: str, runs: Sequence[_Run], series: bool, ids: Sequence[str]) -> TaskQuality:
+    rows = _rows(name, runs)
     sums = np.array([[row[problem][0] for problem in ids] for row in rows])
     counts = np.array([[row[problem][1] for problem in ids] for row in rows])
     means = sums / counts

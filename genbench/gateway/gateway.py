@@ -153,8 +153,11 @@ class Gateway:
         if found is None or not hmac.compare_digest(key.encode(), self.key(address).encode()):
             self.refused += 1
             raise ChatError("the key does not open this rollout, or the rollout is over", status=403)
-        self._served[address.split("/")[2]] += 1
         return found
+
+    def served(self, address: str) -> None:
+        """Note that a request for the model has come."""
+        self._served[address.split("/")[2]] += 1
 
     async def run(
         self, problem: Problem, sample: SampleId, stored: Sequence[Completion], hooks: Hooks
@@ -185,7 +188,7 @@ class Gateway:
                     break
                 self._require_some_request(rollout, plan, sample, outcome)
         facts = {**rollout.record, "wall_s": round(seconds, 3), "tries": tries}
-        facts["tools_s"] = round(max(0.0, seconds - rollout.engine_s), 3)
+        facts["tools_s"] = round(max(0.0, seconds - rollout.engine_s - rollout.peers_s), 3)
         text = outcome_text(
             {
                 "score": outcome.score,
@@ -248,6 +251,14 @@ class Gateway:
         names = ("PATH", "LANG", "TZ", *plan.environment)
         kept = {name: os.environ[name] for name in names if name in os.environ}
         base_url = f"http://127.0.0.1:{PORT}{address}/v1"
+        peers = {
+            name: {
+                "base_url": f"http://127.0.0.1:{PORT}{address}/peers/{quote(name, safe='')}/v1",
+                "model": peer.model,
+                "args": peer.args,
+            }
+            for name, peer in plan.peers.items()
+        }
         ours = {
             "HOME": str(folder),
             "TMPDIR": str(folder / "tmp"),
@@ -256,6 +267,7 @@ class Gateway:
             "GENBENCH_MODEL": self._model,
             "GENBENCH_PROBLEM": str(folder / "problem.json"),
             "GENBENCH_OUT": str(folder),
+            "GENBENCH_PEERS": json.dumps(peers),
             "OPENAI_BASE_URL": base_url,
             "OPENAI_API_KEY": self.key(address),
             "ANTHROPIC_BASE_URL": base_url.removesuffix("/v1"),  # its clients add the version
@@ -271,7 +283,7 @@ class Gateway:
         try:
             while not ended.done() and not failed.done():
                 await asyncio.wait({ended, failed}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-                own = time.monotonic() - began - rollout.engine_seconds
+                own = time.monotonic() - began - rollout.engine_seconds - rollout.peer_seconds
                 if own > plan.limits.wall_s:
                     rollout.ended_by = "clock"
                     return None

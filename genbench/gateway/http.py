@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from genbench.gateway.apis import APIS, Api
 from genbench.gateway.chat import ChatError, ChatReply, ChatRequest
+from genbench.gateway.peers import pass_on
 
 if TYPE_CHECKING:
     from genbench.gateway.gateway import Gateway
@@ -37,6 +38,7 @@ def application(gateway: Gateway) -> Starlette:
         async def draw(request: Request) -> Response:
             try:
                 rollout = gateway.rollout(_address(request), _key(request))
+                gateway.served(_address(request))
                 asked = await _body(request)
                 reply, wanted = await rollout.reply(asked, api.read)
             except ChatError as error:
@@ -50,6 +52,7 @@ def application(gateway: Gateway) -> Starlette:
     async def models(request: Request) -> Response:
         try:
             gateway.rollout(_address(request), _key(request))
+            gateway.served(_address(request))
         except ChatError as error:
             return _refusal(error, APIS["/chat/completions"])
         return JSONResponse({"object": "list", "data": [gateway.model_card]})
@@ -60,6 +63,13 @@ def application(gateway: Gateway) -> Starlette:
         except ChatError as error:
             return _refusal(error, APIS["/chat/completions"])
         return JSONResponse(rollout.times)
+
+    async def peer(request: Request) -> Response:
+        try:
+            rollout = gateway.rollout(_address(request), _key(request))
+            return await pass_on(rollout, request.path_params["peer"], request.path_params["rest"], request)
+        except ChatError as error:
+            return _refusal(error, APIS["/chat/completions"])
 
     async def other(request: Request) -> Response:
         said = f"{request.url.path}: the gateway has {', '.join(APIS)}, /models and /clock"
@@ -73,6 +83,7 @@ def application(gateway: Gateway) -> Starlette:
             *(Route(f"{root}{path}", route(api), methods=["POST"]) for path, api in APIS.items()),
             Route(f"{root}/models", models),
             Route(f"{root}/clock", clock),
+            Route("/r/{task}/{problem}/{sample}/peers/{peer}/v1/{rest:path}", peer, methods=["POST"]),
             Route("/{rest:path}", other, methods=["GET", "POST"]),
         ]
     )

@@ -7,7 +7,8 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +73,9 @@ class Rollout:
     asked: Counter[str] = field(default_factory=Counter)
     """How often each field of the decoding was wished, which the run decides."""
     engine_s: float = 0.0
+    peer_requests: int = 0
+    """Requests to the other models that take part."""
+    peers_s: float = 0.0
     diverged_at: int | None = None
     """The first turn that was drawn though completions of an earlier attempt were left."""
     first_prompt: str | None = None
@@ -85,6 +89,8 @@ class Rollout:
     _most_turns_since: dict[str, int] = field(default_factory=dict)
     """By key, the most replies of the model in a prompt that came after it."""
     _texts: dict[str, str] = field(default_factory=dict)
+    _asking: list[float] = field(default_factory=list)
+    """When each request to another model began that has no reply yet."""
     _busy: int = 0
     _busy_since: float = 0.0
     _last: str = ""
@@ -105,9 +111,28 @@ class Rollout:
         return self.engine_s + (self.clock() - self._busy_since if self._busy else 0.0)
 
     @property
+    def peer_seconds(self) -> float:
+        """Return the seconds in which other models were asked, up to now."""
+        now = self.clock()
+        return self.peers_s + sum(now - began for began in self._asking)
+
+    @contextmanager
+    def asking_a_peer(self) -> Iterator[None]:
+        """Count a request to another model. The harness's own time does not pass meanwhile."""
+        began = self.clock()
+        self.peer_requests += 1
+        self._asking.append(began)
+        try:
+            yield
+        finally:
+            self._asking.remove(began)
+            self.peers_s += self.clock() - began
+
+    @property
     def times(self) -> dict[str, Any]:
         """Return what a harness with a clock of its own needs: the seconds to give back, and the limit."""
-        return {"engine_s": round(self.engine_seconds, 3), "wall_s": self.plan.limits.wall_s}
+        waited = self.engine_seconds + self.peer_seconds
+        return {"waited_s": round(waited, 3), "wall_s": self.plan.limits.wall_s}
 
     @property
     def record(self) -> dict[str, Any]:
@@ -119,6 +144,8 @@ class Rollout:
             "replayed": self.replayed,
             "asked": dict(sorted(self.asked.items())),
             "engine_s": round(self.engine_s, 3),
+            **({"peer_requests": self.peer_requests} if self.peer_requests else {}),
+            **({"peers_s": round(self.peers_s, 3)} if self.peer_requests else {}),
             "first_prompt": self.first_prompt,
             "touched": self.touched,
             "rewritten": self.rewritten,

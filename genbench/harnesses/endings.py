@@ -80,15 +80,18 @@ def mini_outcome(exit_status: str, resolved: bool | None) -> Outcome:
     return Outcome(float(resolved), status, {"ended_by": exit_status})
 
 
-def tau2_outcome(termination_reason: str, reward: float | None) -> Outcome:
+def tau2_outcome(termination_reason: str, reward: float | None, needs: str | None = None) -> Outcome:
     """Return the outcome of a simulation of tau2, which rewards only conversations that a party ended.
 
     Args:
         termination_reason: as its results have it.
         reward: as its results have it. It counts only if the user or the agent ended the conversation.
+        needs: what the reward needs and is not there, such as a judge, or None.
     """
     detail = {"ended_by": termination_reason}
     if termination_reason in _TAU2_ENDED:
+        if needs is not None:
+            return Outcome(None, "unscored", {**detail, "why": needs})
         if reward is None:
             return Outcome(None, "verifier_error", detail)
         return Outcome(_share(reward), None, detail)
@@ -123,6 +126,8 @@ def outcome_of(harness: str, ending: Mapping[str, Any]) -> Outcome:
             return mini_outcome(str(ending["exit_status"]), ending["resolved"])
         if harness == "harbor":
             return harbor_outcome(ending["exception_type"], ending["reward"])
+        if harness == "tau2":
+            return tau2_outcome(str(ending["termination_reason"]), ending["reward"], ending.get("needs"))
         if harness == "inspect":
             return inspect_outcome(ending["error"], ending["limit"], ending["score"])
     except (KeyError, TypeError) as error:

@@ -91,8 +91,11 @@ def _calibration_case(line: str, where: str, spec: JudgeSpec) -> CalibrationCase
         if word not in valid:
             raise ConfigError(f"{where}: unknown label '{word}'{nearest(word, valid)}")
     answer = Answer(str(text), "absent", "", False)
+    own = str(row.get("prompt", ""))
+    if spec.has_row_prompts and not own:
+        raise ConfigError(f"{where}: judge '{spec.file.name}' is asked what each row says; give 'prompt'")
     sample = SampleId("calibration", str(name), 0)
-    return CalibrationCase(Case(sample, (answer,), reference, str(question)), words)
+    return CalibrationCase(Case(sample, (answer,), reference, str(question), judge_prompt=own), words)
 
 
 async def measure(

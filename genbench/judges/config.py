@@ -13,7 +13,7 @@ from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.types import Status
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]*\Z")
 _FENCE = re.compile(r"^```json\s*|\s*```$")
 """What HealthBench's reader takes off a reply. Another fence is none to it."""
 _VERDICT = re.compile(r"verdict", re.IGNORECASE)
@@ -103,11 +103,58 @@ class FreeReply(Strict):
         ]
 
 
+class FirstToken(Strict):
+    """What a judge's first token says, if the judge is a classifier that is read and not asked to write."""
+
+    tokens: dict[str, str] = Field(
+        min_length=2,
+        max_length=20,
+        description="for each label the text that begins a reply, with the blank before it if there is one; "
+        "its first token is read",
+    )
+    score: Literal["label", "expected"] = Field(
+        "label", description="the score of one label, or the mean of all scores by the labels' probabilities"
+    )
+    threshold: float = Field(
+        0.5, gt=0, lt=1, description="two labels: the share from which on the first one is the verdict"
+    )
+    least_mass: float = Field(
+        0.5, ge=0, le=1, description="probability of all labels together, below which there is no verdict"
+    )
+    lead: tuple[str, ...] = Field(
+        (),
+        description="texts between prompt and label, each in tokens of its own, such as line ends that a "
+        "judge writes first",
+    )
+
+    @field_validator("tokens")
+    @classmethod
+    def _told_apart(cls, found: dict[str, str]) -> dict[str, str]:
+        for label, text in found.items():
+            if not text.strip():
+                raise ValueError(f"the text of '{label}' is empty")
+        if len(set(found.values())) < len(found):
+            raise ValueError("two labels have the same text")
+        return found
+
+
+class PairRewards(Strict):
+    """Five verdicts on a pair that are worth 1, 0.5, 0, -0.5 and -1, as in WB-Reward."""
+
+    tie_if_longer_by: int | None = Field(
+        500,
+        ge=0,
+        description="a slight win by a text that is longer by more characters is a tie; null: it never is",
+    )
+
+
 class JudgeFile(Strict):
     """A judge as people write it. Scores of labels are in [0, 1]."""
 
     name: str = Field(pattern=NAME_PATTERN)
-    form: str = Field(description='label, pairwise, rubric, checklist, a plug-in\'s name, or "module:Class"')
+    form: str = Field(
+        description='label, pairwise, rubric, checklist, first_token, a plug-in\'s name, or "module:Class"'
+    )
     prompt: str = Field(description="the prompt file, relative to this file")
     prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     labels: dict[str, float] = Field(default_factory=dict)
@@ -125,6 +172,9 @@ class JudgeFile(Strict):
     graded: bool = Field(
         False, description="pairs: five verdicts, from A>>B to B>>A, of which a strong one counts thrice"
     )
+    rewards: PairRewards | None = Field(
+        None, description="pairs: five verdicts from A++ to B++, which are worth 1 to -1; not with `graded`"
+    )
     each: bool = Field(
         False,
         description="checklists: whether each item is a question of its own to the judge; rubrics: whether "
@@ -139,6 +189,9 @@ class JudgeFile(Strict):
     reply: FreeReply | None = Field(
         None,
         description="how a reply is read that the judge writes as it likes; default: it is held to words",
+    )
+    first_token: FirstToken | None = Field(
+        None, description="form first_token: the tokens of the labels, and what their probabilities mean"
     )
     reason: bool = Field(False, description="whether the judge writes one short sentence before its verdict")
     options: dict[str, Any] = Field(default_factory=dict, description="options of a form from a plug-in")
@@ -156,7 +209,7 @@ class JudgeFile(Strict):
     def _plain_words(cls, found: dict[str, Any]) -> dict[str, Any]:
         for name, value in found.items():
             if not _WORD.match(name):
-                raise ValueError(f"'{name}': wanted letters, digits and '_'")
+                raise ValueError(f"'{name}': wanted letters, digits, '_' and '.'")
             if isinstance(value, float) and not 0 <= value <= 1:
                 raise ValueError(f"'{name}' scores {value}: wanted 0 to 1")
         return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from genbench.errors import ConfigError
 from genbench.judges.forms.protocol import JudgePrompt
-from genbench.judges.prompt import common_fields, filled
+from genbench.judges.prompt import common_fields, filled, raw_pieces
 from genbench.judges.spec import JudgeSpec, wrong_return
 from genbench.types import Answer, Case, Finding, Message, Question, SampleId
 
@@ -58,10 +58,7 @@ class Judge:
             raise self._wrong("prompts() must return at least one JudgePrompt", prompts)
         for prompt in prompts:
             self._require_prompt(prompt)
-        return tuple(
-            self._question(prompt, filled(self.spec.prompt, fields | dict(prompt.fields)))
-            for prompt in prompts
-        )
+        return tuple(self._question(prompt, fields) for prompt in prompts)
 
     def values(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return the verdict words of one reply.
@@ -96,9 +93,21 @@ class Judge:
         with self.spec.form_at_work("naming a verdict"):
             return self.form.opinion_words(readings, found)
 
-    def _question(self, prompt: JudgePrompt, text: str) -> Question:
-        seed = int.from_bytes(hashlib.sha256(f"{self.digest}\0{text}".encode(errors="replace")).digest()[:6])
-        return Question((Message("user", text),), dict(prompt.reply), self.file.decoding.max_tokens, seed)
+    def _question(self, prompt: JudgePrompt, fields: Mapping[str, str]) -> Question:
+        if "first_token" in prompt.reply:
+            messages, max_tokens = self._raw(prompt, fields), 1
+        else:
+            text = filled(self.spec.prompt, {**fields, **prompt.fields})
+            messages, max_tokens = (Message("user", text),), self.file.decoding.max_tokens
+        whole = "".join(message.content for message in messages)
+        seed = int.from_bytes(hashlib.sha256(f"{self.digest}\0{whole}".encode(errors="replace")).digest()[:6])
+        return Question(messages, dict(prompt.reply), max_tokens, seed)
+
+    def _raw(self, prompt: JudgePrompt, fields: Mapping[str, str]) -> tuple[Message, ...]:
+        """Return the pieces of a prompt without a chat template, and what comes before the first token."""
+        pieces = raw_pieces(self.spec.prompt, fields, prompt.fields)
+        lead = self.file.first_token.lead if self.file.first_token is not None else ()
+        return (*pieces, *(Message("assistant", text) for text in lead))
 
     def _wrong(self, wanted: str, found: object) -> ConfigError:
         return wrong_return(type(self.form), self.spec.path, wanted, found)
@@ -108,10 +117,11 @@ class Judge:
             raise self._wrong("prompts() must return JudgePrompt objects", prompt)
         regex, choice = prompt.reply.get("regex"), prompt.reply.get("choice")
         is_free = self.file.reply is not None and not prompt.reply
-        if not is_free and (
-            len(prompt.reply) != 1 or not (isinstance(regex, str) or isinstance(choice, list))
-        ):
-            wanted = "a prompt's reply must be {'choice': [word, …]} or {'regex': pattern}"
+        first = prompt.reply.get("first_token")
+        is_known = isinstance(regex, str) or isinstance(choice, list) or isinstance(first, list)
+        if not is_free and (len(prompt.reply) != 1 or not is_known):
+            kinds = "{'choice': [word, …]}, {'regex': pattern} or {'first_token': [text, …]}"
+            wanted = f"a prompt's reply must be {kinds}"
             raise self._wrong(wanted, prompt.reply)
         if not all(isinstance(text, str) for text in prompt.fields.values()):
             raise self._wrong("a prompt's fields must be texts", dict(prompt.fields))

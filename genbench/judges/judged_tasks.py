@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,22 @@ class OpponentsByStratum(Strict):
     of: dict[str, Opponent] = Field(min_length=1, description="the opponent for each value of it")
 
 
+class SeveralOpponents(Strict):
+    """Opponents that every answer is compared with. The score is the mean, and each opponent is a part."""
+
+    each: dict[str, Opponent] = Field(min_length=2, description="the opponents by name")
+
+
+class PromptsFile(Strict):
+    """What a judge is asked about rows of different kinds: JSON Lines with one text a line."""
+
+    path: str = Field(description="the file, relative to the suite")
+    id: str = Field("id", description="key of the name by which rows find their text (`fields.judge`)")
+    prompt: str = Field(
+        "prompt", description="key of the text, which has {{ANSWER}} and may have {{QUESTION}}"
+    )
+
+
 class JudgedBy(Strict):
     """The options under a judged task's `verifier:`."""
 
@@ -61,10 +77,16 @@ class JudgedBy(Strict):
     rule: dict[str, Any] = Field(
         default_factory=dict, description="options of the rule that runs before the judge"
     )
-    baseline: Opponent | OpponentsByStratum | None = Field(
+    baseline: Opponent | OpponentsByStratum | SeveralOpponents | None = Field(
         None,
-        description="pairs: folder of a stored run, a file of answers, or either for each stratum; default: "
-        "the task's reference is the opponent",
+        description="pairs: folder of a stored run, a file of answers, either for each stratum, or several; "
+        "default: the task's reference is the opponent",
+    )
+
+    prompts: PromptsFile | None = Field(
+        None,
+        description="what the judge is asked about each kind of row, if its prompt shows {row_prompt}; "
+        "default: the column `fields.judge` has the text",
     )
 
 
@@ -85,10 +107,11 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
         options = JudgedBy.model_validate(own)
     except ValidationError as error:
         first = error.errors()[0]
-        if first["loc"][0] == "baseline":  # pydantic tells of each of the three kinds, and not what is wanted
+        if first["loc"][0] == "baseline":  # pydantic tells of each of the kinds, and not what is wanted
             raise ConfigError(
-                f"{where}: verifier.baseline: wanted a run folder, {{path: FILE, id: KEY, answer: KEY}}, or "
-                f"{{by: STRATUM, of: {{VALUE: either of these}}}}; found {own['baseline']!r:.120}"
+                f"{where}: verifier.baseline: wanted a run folder, {{path: FILE, id: KEY, answer: KEY}}, "
+                "{by: STRATUM, of: {VALUE: either of these}}, or {each: {NAME: either of these, …}} with two "
+                f"or more; found {own['baseline']!r:.120}"
             ) from None
         key = ".".join(str(part) for part in first["loc"])
         hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
@@ -141,6 +164,14 @@ class Baseline:
 
     record: OpponentRecord
     answers: Mapping[str, tuple[str, ...]]
+    each: Mapping[str, Baseline] = field(default_factory=dict)
+    """Several opponents by name. Then there are no answers of its own."""
+
+    def opponents(self, problem_id: str, sample_index: int) -> dict[str, str]:
+        """Return the answers that a sample is compared with, by name. The name of the only one is empty."""
+        if not self.each:
+            return {"": self.answer(problem_id, sample_index)}
+        return {name: one.answer(problem_id, sample_index) for name, one in self.each.items()}
 
     def answer(self, problem_id: str, sample_index: int) -> str:
         """Return the opponent's answer to a sample: that of the same index, modulo the number of answers."""
@@ -174,6 +205,30 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
     return Baseline(record, used)
 
 
+def _json_lines(path: Path, what: str, keys: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the objects of a JSON Lines file with their line numbers.
+
+    Args:
+        what: the key of the suite that names the file. keys: the wanted ones, for messages.
+
+    Raises:
+        ConfigError: the file cannot be read, or a line is no object.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{what}: cannot read {path}: {error}") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            where = f"{what}: {path}:{number}"
+            raise ConfigError(f"{where}: no JSON: {error}; wanted JSON with the keys {keys}") from None
+        yield number, record if isinstance(record, dict) else {"": record}
+
+
 def read_answers(file: AnswersFile, path: Path) -> Baseline:
     """Return the answers of a file.
 
@@ -181,23 +236,14 @@ def read_answers(file: AnswersFile, path: Path) -> Baseline:
         ConfigError: the file cannot be read, or a line lacks a key. Names file and line.
     """
     found: defaultdict[str, list[str]] = defaultdict(list)
-    wanted = f"wanted JSON with the keys '{file.id}' and '{file.answer}'"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"baseline: cannot read {path}: {error}") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise ConfigError(f"baseline: {path}:{number}: no JSON: {error}; {wanted}") from None
-        problem, answer = (
-            (record.get(file.id), record.get(file.answer)) if isinstance(record, dict) else (None, None)
-        )
+    keys = f"'{file.id}' and '{file.answer}'"
+    for number, record in _json_lines(path, "baseline", keys):
+        problem, answer = record.get(file.id), record.get(file.answer)
         if problem is None or not isinstance(answer, str):
-            raise ConfigError(f"baseline: {path}:{number}: {wanted}, found {line:.80}")
+            shown = json.dumps(record, ensure_ascii=False)
+            raise ConfigError(
+                f"baseline: {path}:{number}: wanted JSON with the keys {keys}, found {shown:.80}"
+            )
         found[str(problem)].append(answer.strip())
     answers = {problem: tuple(texts) for problem, texts in found.items()}
     own = digest(answers)
@@ -245,6 +291,71 @@ def _answers(task: StoredTask, reasoning: Reasoning) -> dict[str, tuple[str, ...
 
 
 @dataclass(frozen=True, slots=True)
+class RowPrompts:
+    """What the judge is asked about each problem, and the digest of the file that says so, if it is one."""
+
+    by_problem: Mapping[str, str]
+    digest: str
+
+
+def _row_prompts(suite: Suite, task: LoadedTask, judge: Judge, options: JudgedBy) -> RowPrompts | None:
+    """Return what the judge is asked about each problem. None if its own prompt says it for all.
+
+    Raises:
+        ConfigError: the rows or the file lack a text, or a text does not show the answer.
+    """
+    where = f"{suite.where_task(task.name)}: task '{task.name}'"
+    if not judge.spec.has_row_prompts:
+        if options.prompts is None:
+            return None
+        raise ConfigError(
+            f"{where}: verifier.prompts goes with a judge whose prompt shows {{row_prompt}}; that of "
+            f"'{judge.file.name}' does not"
+        )
+    given = {problem.problem_id: problem.row.get("judge") for problem in task.problems}
+    if lacking := [name for name, text in given.items() if text is None]:
+        raise ConfigError(
+            f"{where}: judge '{judge.file.name}' is asked what each row says, and problem {lacking[0]} says "
+            "nothing; name the column with data.fields.judge, or take another judge"
+        )
+    texts = {name: str(text) for name, text in given.items()}
+    own = ""
+    if options.prompts is not None:
+        path = resolve(options.prompts.path, suite.folder)
+        table = _texts_by_id(options.prompts, path)
+        if unknown := [key for key in texts.values() if key not in table]:
+            raise ConfigError(
+                f"{where}: verifier.prompts: {path}: has no '{unknown[0]}'{nearest(unknown[0], table)}"
+            )
+        own, texts = digest(table)[:16], {name: table[key] for name, key in texts.items()}
+    for name, text in texts.items():
+        if "{{ANSWER}}" not in text:
+            hint = (
+                "" if options.prompts else "; if it is the key of one, give verifier: {prompts: {path: FILE}}"
+            )
+            raise ConfigError(
+                f"{where}: what the judge is asked about problem {name} does not show {{{{ANSWER}}}}: "
+                f"{text[:60]!r}{hint}"
+            )
+    return RowPrompts(texts, own)
+
+
+def _texts_by_id(file: PromptsFile, path: Path) -> dict[str, str]:
+    """Return the texts of a file. Errors name file and line."""
+    found: dict[str, str] = {}
+    keys = f"'{file.id}' and '{file.prompt}'"
+    for number, record in _json_lines(path, "verifier.prompts", keys):
+        name, text = record.get(file.id), record.get(file.prompt)
+        if name is None or not isinstance(text, str):
+            raise ConfigError(
+                f"verifier.prompts: {path}:{number}: wanted JSON with the keys {keys}, found "
+                f"{json.dumps(record, ensure_ascii=False):.80}"
+            )
+        found[str(name)] = text
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedTask:
     """A task with its judge, its options and, for pairs against a stored run, its opponent."""
 
@@ -254,6 +365,7 @@ class JudgedTask:
     baseline: Baseline | None
     folder: str
     """The suite's folder, in which a rule of the suite's own may be."""
+    prompts: RowPrompts | None = None
     excludes_unanswered: bool = False
     """Whether samples without a whole answer count neither way, so that no question is spent on them."""
 
@@ -279,6 +391,8 @@ class JudgedTask:
     def verifier(self, rule: str) -> tuple[str, str]:
         """Return digest and version that verdicts carry; `rule` is the digest of the rule or empty."""
         facts = [self.judge.digest, rule, *([self.baseline.record.digest] if self.baseline else [])]
+        if self.prompts is not None and self.prompts.digest:
+            facts.append(self.prompts.digest)
         return digest(facts)[:16], f"judge {self.judge.file.name} {self.judge.digest}"
 
     @property
@@ -311,6 +425,7 @@ def judged_tasks(suite: Suite, tasks: Sequence[LoadedTask]) -> dict[str, JudgedT
             options[name],
             _baseline(suite, task, options[name]),
             str(suite.folder),
+            _row_prompts(suite, task, judges[name], options[name]),
             task.task.info.unanswered == "excluded",
         )
         for name, task in judged.items()
@@ -337,6 +452,11 @@ def _baseline(suite: Suite, task: LoadedTask, options: JudgedBy) -> Baseline | N
     given = options.baseline
     if given is None:
         return None
+    if isinstance(given, SeveralOpponents):
+        each = {name: _opponent(suite, task, one, task.problems) for name, one in given.each.items()}
+        own = digest([[name, one.record.digest] for name, one in each.items()])
+        record = OpponentRecord(name=" + ".join(each), identity=f"each:{own}", digest=own[:16])
+        return Baseline(record, {}, each)
     if not isinstance(given, OpponentsByStratum):
         return _opponent(suite, task, given, task.problems)
     parts: dict[str, list[Problem]] = defaultdict(list)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ from genbench.errors import (
     nearest,
 )
 from genbench.judges.prompt import ControlTokens, tokens_of
+from genbench.models.continuations import boundary
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeModel
-from genbench.types import Question, Request, SampleId
+from genbench.types import Continuation, Message, Question, Request, SampleId, ScoreRequest, TextSize
 
 _TASK = "judge"
 _LOOSENS = frozenset({"reasoning_parser", "reasoning_config"})
@@ -55,6 +57,7 @@ class LocalJudge:
         self._context = _context(model, self.checkpoint)
         self._engine: Engine | None = None
         self._renderer: Renderer | None = None
+        self._plain: Renderer | None = None
         self._slots = asyncio.Semaphore(self._settings().workers)
         self._numbers = itertools.count()
         self._ends: tuple[str, ...] = ()
@@ -73,6 +76,15 @@ class LocalJudge:
 
     async def start(self) -> None:
         """Load tokenizer and engine, which takes tens of seconds. Raises EngineError."""
+        self._read_tokenizer()
+        settings = self._settings()
+        environment.prepare(eager=vllm_config(self._model.engine).is_eager)
+        settings.load()
+        engine = settings.make()
+        await engine.start()
+        self._engine = engine
+
+    def _read_tokenizer(self) -> None:
         trust = self._model.trust_remote_code
         # transformers takes seconds to import, and only a local judge needs it here.
         from genbench.engines.tokenizer import load_tokenizer  # noqa: PLC0415
@@ -87,12 +99,7 @@ class LocalJudge:
             chat_template_kwargs=self._model.chat_template_kwargs,
             style="chat" if template else "plain",
         )
-        settings = self._settings()
-        environment.prepare(eager=vllm_config(self._model.engine).is_eager)
-        settings.load()
-        engine = settings.make()
-        await engine.start()
-        self._engine = engine
+        self._plain = Renderer(tokenizer, style="plain")
 
     def _settings(self) -> VllmSettings:
         engine = vllm_config(self._model.engine)
@@ -120,6 +127,8 @@ class LocalJudge:
         """
         if self._engine is None or self._renderer is None:
             raise AssertionError("asked before start")
+        if "first_token" in question.structured:
+            return await self._first_token(question)
         try:
             # An answer may contain tokens of this tokenizer that no list of common ones has.
             messages = [
@@ -149,11 +158,82 @@ class LocalJudge:
             text = text.removesuffix(token)
         return text
 
+    async def _first_token(self, question: Question) -> str:
+        """Return the log-probability of the first token of each text. The engine computes one token."""
+        assert self._engine is not None and self._plain is not None
+        texts = list(question.structured["first_token"])
+        try:
+            context, ids = first_tokens(self._plain, question.messages, texts, self._control)
+            fit(len(context), 1, self._context)
+        except PromptError as error:
+            raise RequestFailedError(f"the judge cannot be asked: {error}") from error
+        request = ScoreRequest(
+            sample=SampleId(_TASK, str(next(self._numbers)), 0),
+            turn=0,
+            token_ids=context,
+            seed=question.seed,
+            max_tokens=1,
+            prompt_digest="",
+            continuations=tuple(Continuation(at, context, (token,)) for at, token in enumerate(ids)),
+            sizes=tuple(TextSize(len(text), len(text.encode()), 1) for text in texts),
+        )
+        async with self._slots:
+            try:
+                scored = await self._engine.score(request, 0)
+            except EngineDiedError as error:
+                raise EngineError(f"the judge's engine died: {error}") from error
+        found = [choice.logprob for choice in scored.choices]
+        return json.dumps(dict(zip(texts, found, strict=True)), ensure_ascii=False)
+
     async def close(self) -> None:
         """Close the engine, if it was started."""
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
+
+
+def first_tokens(
+    renderer: Renderer, messages: Sequence[Message], texts: Sequence[str], control: ControlTokens
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the token ids of a prompt without a chat template, and the first token of each text after it.
+
+    Args:
+        renderer: one of the style `plain`, which puts BOS in front if the tokenizer does so.
+        messages: see `genbench.types.Question`.
+        control: breaks the tokenizer's own tokens in texts of others.
+
+    Raises:
+        PromptError: a text joins with the end of the prompt, or two texts begin with one token.
+    """
+    prompt = "".join(
+        control.broken(item.content) if item.role == "user" else item.content
+        for item in messages
+        if item.role != "assistant"
+    )
+    leads = [item.content for item in messages if item.role == "assistant"]
+
+    def ids(end: str) -> tuple[int, ...]:
+        if not leads:
+            return renderer.render([Message("user", prompt + end)]).token_ids or ()
+        begun = list(renderer.render([Message("user", prompt)]).token_ids or ())
+        for text in (*leads[:-1], leads[-1] + end):
+            begun += renderer.encode(text)
+        return tuple(begun)
+
+    context = ids("")
+    found: dict[int, str] = {}
+    for text in texts:
+        whole = ids(text)
+        if boundary(context, whole) < len(context) or len(whole) == len(context):
+            raise PromptError(
+                f"the tokenizer joins {text!r} with the end of the prompt; begin it with a blank, or end the "
+                "prompt without one"
+            )
+        token = whole[len(context)]
+        if token in found:
+            raise PromptError(f"{found[token]!r} and {text!r} begin with the same token ({token})")
+        found[token] = text
+    return context, tuple(found)
 
 
 def pinned_checkpoint(model: JudgeModel, base: Path, key: str = "judge.model") -> Checkpoint:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from genbench.judges.config import JudgeFile
-from genbench.types import Case
+from genbench.types import Case, Message
 
 _KNOWN = (
     r"<[|｜][^<>\n]{1,60}>",  # ChatML, Llama 3, DeepSeek, Gemma 4
@@ -27,6 +27,8 @@ _MARKS = frozenset("<>[]{}|｜◁▷~")
 _ROUNDS = 8
 """Breaking one token may make another one. Each round only adds blanks, so few are needed."""
 FIELD = re.compile(r"\{(\w+)\}")
+ROW_FIELD = re.compile(r"\{\{(QUESTION|ANSWER)\}\}")
+"""What AIR-Bench's prompts show."""
 
 
 class ControlTokens:
@@ -72,15 +74,43 @@ def filled(prompt: str, fields: Mapping[str, str]) -> str:
     return FIELD.sub(lambda found: fields.get(found[1], found[0]), prompt).strip()
 
 
+def raw_pieces(prompt: str, own: Mapping[str, str], others: Mapping[str, str]) -> list[Message]:
+    """Return a prompt that is sent without a chat template, in pieces: `system` ours, `user` those of others.
+
+    The prompt is the pieces joined. Control tokens belong into ours and are broken in those of others. One
+    line end at the end of the prompt is that of the file.
+
+    Args:
+        own: fields of the judge file. others: fields with texts that someone else wrote.
+    """
+    ours, pieces = "", []
+    for place, part in enumerate(FIELD.split(prompt.removesuffix("\n"))):
+        if place % 2 == 0:
+            ours += part
+        elif part in others:
+            pieces += [Message("system", ours), Message("user", others[part])]
+            ours = ""
+        else:
+            ours += own.get(part, f"{{{part}}}")
+    return [piece for piece in (*pieces, Message("system", ours)) if piece.content]
+
+
 def common_fields(case: Case, file: JudgeFile) -> dict[str, str]:
     """Return the fields that a prompt of any form can show."""
     return {
         "question": block("question", case.question),
         "reference": block("reference", reference_text(case.reference)),
         "answer": block("answer", capped(case.answer.text.strip(), file.max_answer_chars)),
+        "row_prompt": _row_prompt(case, file.max_answer_chars),
         "labels": ", ".join(file.label_names),
         "dimensions": "\n".join(f"{name}: {meaning}" for name, meaning in file.dimensions.items()),
     }
+
+
+def _row_prompt(case: Case, limit: int) -> str:
+    """Return the row's own prompt for a judge, with question and answer in it."""
+    texts = {"QUESTION": case.question, "ANSWER": capped(case.answer.text.strip(), limit)}
+    return ROW_FIELD.sub(lambda found: block(found[1].lower(), texts[found[1]]), case.judge_prompt)
 
 
 def capped(text: str, limit: int) -> str:
@@ -99,8 +129,12 @@ def block(name: str, text: str) -> str:
     Control tokens of chat templates are broken up by a blank.
     """
     mark = f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]}"
-    whole = text.encode(errors="replace").decode()
-    return f"<<<{mark}\n{_CONTROL.broken(whole)}\n{mark}>>>"
+    return f"<<<{mark}\n{calm(text)}\n{mark}>>>"
+
+
+def calm(text: str) -> str:
+    """Return a text with its control tokens broken up by a blank, and without halves of surrogate pairs."""
+    return _CONTROL.broken(text.encode(errors="replace").decode())
 
 
 def reference_text(reference: Any) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.judges.engines import JudgeEngines
-from genbench.judges.forms.pairwise import unopposed
+from genbench.judges.forms.pairwise import against_all, unopposed
 from genbench.judges.judged_tasks import JudgedTask, judged_tasks
 from genbench.judges.opinions import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
@@ -224,11 +224,25 @@ class JudgeSession:
     async def _judged(self, folder: RunFolder, item: JudgedTask, case: Case) -> Finding:
         if item.is_silent(case):
             return Finding(0.0, "no_answer", detail={"why": "there is no answer to judge"})
-        if item.baseline is not None:
-            sample = case.sample
-            case = replace(case, reference=item.baseline.answer(sample.problem_id, sample.sample_index))
-            if not case.reference:
-                return unopposed()
+        if item.prompts is not None:
+            case = replace(case, judge_prompt=item.prompts.by_problem[case.sample.problem_id])
+        if item.baseline is None:
+            return await self._compared(folder, item, case)
+        own = replace(case, checklist=case.reference)
+        opponents = item.baseline.opponents(case.sample.problem_id, case.sample.sample_index)
+        found = {
+            name: await self._compared(folder, item, replace(own, reference=answer))
+            for name, answer in opponents.items()
+        }
+        if len(found) == 1:
+            return next(iter(found.values()))
+        lost = next((one for one in found.values() if one.reason in OURS), None)
+        return lost or against_all(found)
+
+    async def _compared(self, folder: RunFolder, item: JudgedTask, case: Case) -> Finding:
+        """Return the finding on a case, of pairs: against the opponent whose answer is the reference."""
+        if item.baseline is not None and not case.reference:
+            return unopposed()
 
         async def ask(case: Case, number: int) -> Finding:
             questions = [_tried(question, number) for question in item.judge.questions(case)]
@@ -336,7 +350,9 @@ def _questions_of(item: JudgedTask, task: LoadedTask) -> tuple[Question, ...]:
     reference: Any = text if item.baseline is not None else task.reference(problem, 0)
     sample = SampleId(task.name, problem.problem_id, 0)
     asked = (question,) * problem.turns if problem.turns > 1 else ()
-    return item.judge.questions(Case(sample, answers, reference, question, asked))
+    times = len(item.baseline.each) if item.baseline is not None and item.baseline.each else 1
+    own = "" if item.prompts is None else item.prompts.by_problem[problem.problem_id]
+    return item.judge.questions(Case(sample, answers, reference, question, asked, judge_prompt=own)) * times
 
 
 def _tried(question: Question, number: int) -> Question:

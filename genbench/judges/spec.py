@@ -28,9 +28,11 @@ _REFUSED = {
     "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
     "options": "form '{form}' has no 'options'; remove them",
     "graded": "'graded' belongs to form 'pairwise'; form '{form}' has no grades of pairs",
+    "rewards": "'rewards' belong to form 'pairwise'; form '{form}' has no pairs",
     "each": "'each' belongs to the forms 'checklist' and 'rubric'; form '{form}' has no items",
     "vetoes": "'vetoes' belong to form 'rubric'; form '{form}' has no dimensions",
     "reply": "form '{form}' reads no reply in free form; remove 'reply'",
+    "first_token": "'first_token' belongs to form 'first_token'; form '{form}' reads what a judge writes",
 }
 _RULES = "4"
 """Changes with the way prompts are built and with the way the shipped forms read replies."""
@@ -48,7 +50,7 @@ _DECIDING_KEYS = frozenset(
     }
 )
 """Keys of a judge file that can change a verdict."""
-_LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better"}
+_LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better", "first_token", "rewards"}
 """Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
 
 
@@ -140,8 +142,14 @@ class JudgeSpec:
 
     @property
     def shows(self) -> frozenset[str]:
-        """The fields that the prompt shows."""
-        return frozenset(FIELD.findall(self.prompt))
+        """The fields that the prompt shows, with those that a row's own prompt must have."""
+        found = frozenset(FIELD.findall(self.prompt))
+        return found | {"question", "answer"} if self.has_row_prompts else found
+
+    @property
+    def has_row_prompts(self) -> bool:
+        """Whether each row says what the judge is asked."""
+        return "row_prompt" in FIELD.findall(self.prompt)
 
     def form_at_work(self, step: str, refusal: str | None = None) -> AbstractContextManager[None]:
         """Return a context in which an exception of the form becomes a ConfigError (see `mistakes_told`)."""
@@ -260,6 +268,11 @@ def _check_engine(spec: JudgeSpec) -> None:
             "judge: {model: {path: ORG/NAME, revision: COMMIT}}, or judge: {server: {base_url: …, model: …}}."
             " On the command line: --set judge.server.base_url=URL --set judge.server.model=NAME, with --set "
             "judge.allow_unpinned=true if no commit of the server's model is known"
+        )
+    if file.server is not None and file.first_token is not None and file.first_token.lead:
+        raise ConfigError(
+            f"{spec.path}: judge '{file.name}': first_token.lead needs tokens of its own, which a server "
+            "takes from nobody; load the judge in this process: judge: {model: {path: …, revision: …}}"
         )
     if spec.unpinned and not file.allow_unpinned:
         kind = "model" if file.model is not None else "server"

@@ -36,10 +36,11 @@ from genbench.service.tokens import Caller
 
 def page_templates() -> jinja2.Environment:
     """Return the templates of the pages."""
-    environment = page_environment()
-    assert environment.loader is not None
-    environment.loader = jinja2.ChoiceLoader([jinja2.PackageLoader("genbench.service"), environment.loader])
-    return environment
+    reports = page_environment()
+    assert reports.loader is not None
+    return reports.overlay(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader("genbench.service"), reports.loader])
+    )
 
 
 def page(request: Request, name: str, **values: Any) -> HTMLResponse:

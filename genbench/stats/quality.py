@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, ndtr
+from scipy.special import betaln
 
 from genbench.stats.scores import Floats
 
@@ -90,17 +90,6 @@ def signal_to_noise(models: Sequence[float], last: Sequence[float]) -> SignalToN
     )
 
 
-def same_order(left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the share of pairs of models in the same order in both. A tie in one counts one half."""
-    pairs = list(itertools.combinations(range(len(left)), 2))
-    same = 0.0
-    for i, j in pairs:
-        product = (left[i] - left[j]) * (right[i] - right[j])
-        both = left[i] == left[j] and right[i] == right[j]
-        same += 1.0 if product > 0 or both else 0.5 if product == 0 else 0.0
-    return same / len(pairs)
-
-
 def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Kendall's tau-b, or None if all values of one side are equal."""
     signs = [
@@ -110,11 +99,6 @@ def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
     a, b = (np.array(side, dtype=float) for side in zip(*signs, strict=True))
     scale = math.sqrt(float((a**2).sum() * (b**2).sum()))
     return float((a * b).sum()) / scale if scale else None
-
-
-def luck_of_order(gap: float, error: float) -> float:
-    """Return how often two models `gap` apart are in the right order, each with standard error `error`."""
-    return float(ndtr(gap / (math.sqrt(2) * error))) if error > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +157,6 @@ def key_wrong(
     """Return the chance that a key is wrong, if so many unrelated models agree on one other answer."""
     wrong = prior * right**families
     return wrong / (wrong + (1 - prior) * same**families)
-
-
-def ceiling(wrong: float, score: float) -> float:
-    """Return what a true score is seen as with a share of wrong keys."""
-    return (1 - wrong) * score
 
 
 @dataclass(frozen=True, slots=True)

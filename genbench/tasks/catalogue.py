@@ -4,6 +4,7 @@ start from.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from genbench import registry
 from genbench.data.nltk_data import notes
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import PublishedScore, TaskInfo
-from genbench.tasks.page.model import DEFAULT_PROTOCOL, Page
+from genbench.tasks.page.model import DEFAULT_PROTOCOL, AgentBlock, Page
 from genbench.tasks.page.reader import read_page
 from genbench.tasks.pages import page_names, page_path
 from genbench.tasks.plugin_guard import guarded_task
@@ -247,6 +248,8 @@ def _facts(item: KnownTask) -> Iterator[str]:
         yield f"| data | `{data.repo}` ({config}, {data.split}{gated}) |"
         yield f"| rows | {f'{data.row_count:,}' if data.row_count else 'not pinned'} |"
         yield f"| revision | {f'`{data.revision}`' if data.revision else 'not pinned'} |"
+    if page is not None and page.agent is not None:
+        yield from _agent_facts(page.agent)
     yield f"| licence | {info.licence} |"
     yield f"| kind | {item.kind} (verifier `{info.verifier}`) |"
     yield f"| samples of each problem (k) | {info.k} |"
@@ -256,6 +259,22 @@ def _facts(item: KnownTask) -> Iterator[str]:
     if page is not None and page.unverified:
         yield f"| from memory, not checked | {', '.join(page.unverified)} |"
     yield ""
+
+
+def _agent_facts(block: AgentBlock) -> Iterator[str]:
+    """Yield what runs the problems of an agent benchmark, and what a suite gives to it."""
+    yield f"| data | `{block.dataset}` |"
+    yield f"| rows | {block.rows or 'not pinned'} |"
+    yield f"| revision | {f'`{block.revision}`' if block.revision else 'not pinned'} |"
+    yield f"| harness | {block.harness}, {', '.join(block.packages)} |"
+    yield f"| settings | {json.dumps(block.settings)} |"
+    yield f"| limits | {json.dumps(block.limits)} |"
+    yield f"| options.source | {block.source} |"
+    yield f"| options.python | {block.install} |"
+    for name, words in block.peers.items():
+        yield f"| options.peers.{name} | {words} |"
+    if block.needs:
+        yield f"| needs | {block.needs} |"
 
 
 def _details(item: KnownTask) -> Iterator[str]:

@@ -44,7 +44,7 @@ from genbench.tasks.page.model import (
     read_text,
     right_option,
 )
-from genbench.tasks.page.task import PagePrompt, PageTask, page_factory
+from genbench.tasks.page.task import AgentPage, PagePrompt, PageTask, page_factory
 from genbench.tasks.plugin_guard import guarded_task
 from genbench.tasks.published import named_scores
 from genbench.types import Ask, Message, Problem
@@ -220,7 +220,7 @@ def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     Raises:
         ConfigError: the task knows no protocols.
     """
-    given = {**entry.options, **_files(suite, entry)}
+    given = {**entry.options, **_files(suite, entry, make)}
     if entry.protocol == DEFAULT_PROTOCOL:
         return given
     if options_mistake(make, {"protocol": entry.protocol}) is not None:
@@ -228,10 +228,11 @@ def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     return {**given, "protocol": entry.protocol}
 
 
-def _files(suite: Suite, entry: TaskEntry) -> dict[str, Any]:
+def _files(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     """Return the options of a task with code of the suite: its files in the suite's folder, its sandbox."""
     found: dict[str, Any] = {}
-    for option in FILE_OPTIONS.get(entry.task or "", ()):
+    names = FILE_OPTIONS[_AGENT] if isinstance(make, AgentPage) else FILE_OPTIONS.get(entry.task or "", ())
+    for option in names:
         if option in entry.options:
             path, _, name = str(entry.options[option]).rpartition(":")
             found[option] = (
@@ -308,7 +309,7 @@ class CustomTask:
     def columns(self) -> tuple[str, ...]:
         """Return every column that is read, each once. The data digest is computed over these."""
         fields = self.fields
-        wanted: list[str | None] = [fields.id, fields.question, fields.group]
+        wanted: list[str | None] = [fields.id, fields.question, fields.group, fields.judge]
         wanted += [column for columns in self.instructions for column in columns]
         if isinstance(fields.reference, dict):
             wanted += fields.reference.values()
@@ -337,8 +338,9 @@ class CustomTask:
     def version(self) -> str:
         """Return a digest of the prompt and the columns. The task has no other version."""
         fields = self.fields.model_dump()
-        if fields["aliases"] is None:  # tasks without aliases keep the version that they had
-            del fields["aliases"]
+        for later in ("aliases", "judge"):  # tasks without them keep the version that they had
+            if fields[later] is None:
+                del fields[later]
         pieces = [template.pieces for template in self.templates]
         return _version([self.kind_name, fields, pieces, self.instructions, self.system, self.order])
 
@@ -362,6 +364,8 @@ class CustomTask:
             kept["right"] = right_option(kept["reference"], kept["options"], where)
         elif self.kind.refuses_empty_reference and kept["reference"] in (None, "", []):
             raise DataError(f"{where}: the reference is empty")
+        if self.fields.judge is not None:
+            kept["judge"] = read_text(row[self.fields.judge], f"{where}: what the judge is asked")
         own_id = self.fields.id
         problem_id = str(place) if own_id is None else read_text(row[own_id], f"{where}: the id")
         strata = {name: str(row[column]) for name, column in self.strata.items() if row[column] is not None}

@@ -31,6 +31,7 @@ from genbench.tasks.imported import ImportedTask
 from genbench.tasks.loaded_task import AskCache, CompactProblems, LoadedTask
 from genbench.tasks.page.task import PageTask
 from genbench.tasks.plugin_guard import GuardedTask
+from genbench.tasks.python.agents import AgentTask
 from genbench.types import Problem
 
 _FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
@@ -59,18 +60,32 @@ def task_rows(
         # `genbench run --perplexity` makes a task of this kind, whose column is an option of the command.
         hint = _FIELDS_HINT if entry.task is None and entry.kind != "likelihood" else ""
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
-    if isinstance(task, ImportedTask):
-        return task.rows()
-    if isinstance(task, GuardedTask) and task.has_rows:
+    if isinstance(task, ImportedTask) or (isinstance(task, GuardedTask) and task.has_rows):
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
+    if isinstance(task, AgentTask):
+        return _agent_rows(suite, entry, task, recent)
     if isinstance(task, _RowsInFile):
         return recent.load(task.rows_file, _columns(task))
     dataset = task.info.dataset
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
+
+
+def _agent_rows(
+    suite: Suite, entry: TaskEntry, task: AgentTask, recent: RecentFile
+) -> tuple[list[Row], dict[str, Any]]:
+    """Return the problems of a harness, and a warning if they are not those of its benchmark."""
+    try:
+        found = task.listed()
+    except ConfigError as error:
+        raise ConfigError(f"{entry_place(suite, entry)}: {error}") from None
+    assert task.rows_file is not None
+    rows, record = found or recent.load(task.rows_file, _columns(task))
+    other = task.pinned.difference(rows) if task.pinned else None
+    return rows, record if other is None else {**record, "warning": f"{task.rows_file}: {other}"}
 
 
 @runtime_checkable

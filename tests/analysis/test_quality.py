@@ -20,7 +20,7 @@ from genbench.reports.terminal.estimate import quality_text
 from genbench.tasks.chosen_problems import chosen_ids
 from genbench.types import Problem
 from tests.known import known
-from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, score_responses, write_lines
+from tests.ready_runs import RIGHT, SUITE, WRONG, MakeRun, as_another_run, rows, score_responses, write_lines
 
 N, K, WRONG_KEYS = 200, 4, 10
 OTHER = "\\boxed{7}"
@@ -214,3 +214,25 @@ def test_answers_of_a_few_classes_are_no_evidence_against_keys(make_run: MakeRun
         for name in ("x", "y")
     ]
     assert quality(runs).tasks["sums"].suspicious == ()
+
+
+def test_a_task_of_one_common_problem_is_left_out_and_refused_by_name(tmp_path: Path) -> None:
+    tasks = SUITE[SUITE.index("  - name: sums") :]
+    (tmp_path / "suite.yaml").write_text(
+        SUITE + tasks.replace("name: sums", "name: one").replace("rows", "one")
+    )
+    write_lines(tmp_path / "rows.jsonl", rows())
+    write_lines(tmp_path / "one.jsonl", rows(1))
+    asked = [("one", "p00"), *(("sums", f"p{i:02}") for i in range(12))]
+    lines = [
+        {"task": task, "problem_id": problem, "sample_index": j, "text": RIGHT}
+        for task, problem in asked
+        for j in range(4)
+    ]
+    write_lines(tmp_path / "responses.jsonl", lines)
+    run = score_responses(tmp_path)
+    found = quality([run, run])
+    assert list(found.tasks) == ["sums"] and found.left_out == {"one": 1}
+    assert "one: left out: 1 problems are in all runs" in quality_text(found)
+    with pytest.raises(InputError, match="task one: 1 problems are in all runs; wanted two or more"):
+        quality([run, run], ["one"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,10 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_the_benchmark_runs_in_small_and_says_where_it_ran(tmp_path: Path) -> None:
     out = tmp_path / "rows.json"
-    command = [sys.executable, str(ROOT / "benchmarks" / "gpu.py"), "--small", "--part", "continued"]
-    done = subprocess.run(
-        [*command, "--out", str(out)], capture_output=True, text=True, check=False, timeout=900
-    )
+    program = (str(ROOT / "benchmarks" / "gpu.py"),)
+    words = ("--small", "--part", "continued", "--out", str(out))
+    done = warm.run(words, engine=True, program=program, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     rows = {row["what"].partition(":")[0]: row for row in json.loads(out.read_text())}
     # A greedy text goes on to the same end. docs/gpus.md says why a sampled one need not.

@@ -105,18 +105,24 @@ FORMS = {
     "pairwise": ("{question}{first}{second}\n", ""),
     "rubric": ("{answer}{dimensions}\n", "dimensions: {truth: is it true, style: is it short}\npoints: 4\n"),
     "checklist": ("{answer}{checklist}\n", ""),
+    "first_token": (
+        "{answer}\n",
+        "labels: {RIGHT: 1, WRONG: 0}\nfirst_token: {least_mass: 0, tokens: {RIGHT: 'Yes', WRONG: 'No'}}\n",
+    ),
 }
 LABELS: dict[str, list[Any]] = {
     "label": ["RIGHT", "WRONG"],
     "pairwise": ["WIN", "LOSS"],
     "rubric": [{"truth": 4, "style": 1}, {"truth": 2, "style": 2}],
     "checklist": [["YES", "NO"], ["NO", "NO"]],
+    "first_token": ["RIGHT", "WRONG"],
 }
 REFERENCES: dict[str, Any] = {
     "label": "4",
     "pairwise": "5",
     "rubric": None,
     "checklist": ["Is it 4?", "Is it 5?"],
+    "first_token": None,
 }
 
 
@@ -169,6 +175,8 @@ def test_every_form_parses_on_one_engine(tmp_path: Path) -> None:
     assert tasks_found["pairwise"]["judge"]["pairwise"]["compared"] == 4
     replies = [item["reply"] for item in lines(tmp_path / "runs" / "m", "pairwise", "judgments")]
     assert len(replies) == 8 and set(replies) <= {"A", "B", "TIE"}
+    read = [json.loads(item["reply"]) for item in lines(tmp_path / "runs" / "m", "first_token", "judgments")]
+    assert len(read) == 4 and all(-20 < value < 0 for row in read for value in row.values())
     log = (tmp_path / "runs" / "m" / "engine" / "judge" / "engine.log").read_text()
     assert log.count("Initializing a V1 LLM engine") == 1
 

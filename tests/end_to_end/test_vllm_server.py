@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -15,8 +16,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from genbench.engines.http.chat import ChatServer
 from genbench.suite import shipped
+from genbench.suite.config import Decoding
 from tests import warm
+from tests.judges.judgefiles import sample, served_by
 
 from .conftest import TASKS, Place, lines, texts, verdicts
 from .test_agents import AGENT
@@ -101,6 +105,36 @@ def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served
     assert task["judge"]["engine"]["proven"] is False
     judged_verdicts(tmp_path / "runs" / "tuned")
     assert json.loads((tmp_path / "runs" / "tuned" / "manifest.json").read_text())["tasks"]["graded"]["judge"]
+
+
+def test_a_judge_behind_vllms_server_is_read_from_its_first_token(tmp_path: Path, served: str) -> None:
+    """The server gives the log-probability that it gives for the token when it is part of the prompt."""
+    keys = "labels: {A: 1, B: 0}\nfirst_token: {least_mass: 0, tokens: {A: '4', B: '5'}}\n"
+    judge = served_by(
+        served, f"form: first_token\n{keys}", folder=tmp_path, prompt="{answer} = \n", model="tiny"
+    )
+    [question] = judge.questions(sample("2 + 2"))
+
+    async def read() -> dict[str, float | None]:
+        assert judge.file.server is not None
+        engine = ChatServer(judge.file.server.model_copy(update={"timeout_s": 60}), Decoding())
+        await engine.start()
+        try:
+            read: dict[str, float | None] = json.loads(await engine.reply(question))
+            return read
+        finally:
+            await engine.close()
+
+    found = asyncio.run(read())
+    listed = [text for text in ("4", "5") if found[text] is not None]
+    assert listed
+    for text in listed:
+        body = {"model": "tiny", "prompt": f"2 + 2 = {text}", "max_tokens": 1, "prompt_logprobs": 0}
+        rows = httpx.post(f"{served}/completions", json=body, timeout=60).json()["choices"][0][
+            "prompt_logprobs"
+        ]
+        [entry] = rows[-1].values()
+        assert entry["logprob"] == pytest.approx(found[text], abs=1e-4)
 
 
 @pytest.mark.parametrize("prompts", ["token_ids", "chat"])

@@ -76,3 +76,14 @@ def test_priors_belong_to_their_choice_and_windows_are_added(found: dict[str, An
 
 def test_the_engine_refuses_what_does_not_fit(found: dict[str, Any]) -> None:
     assert found["refused"].startswith("request t/long")
+
+
+def test_a_judge_reads_its_first_token_from_the_engine(found: dict[str, Any]) -> None:
+    for item in found["tiny"]["judge"]:
+        assert list(item["reply"]) == ["Yes", "No", "1"]
+        assert list(item["reply"].values()) == pytest.approx(item["own"], abs=1e-6)
+        assert list(item["reply"].values()) == pytest.approx(item["reference"], abs=1e-3)
+        assert item["drawn"] == 1
+    plain, hostile = found["tiny"]["judge"]
+    assert plain["text"].count("[/INST]") == hostile["text"].count("[/INST]") == 1
+    assert plain["reply"] != hostile["reply"]

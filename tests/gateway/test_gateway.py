@@ -533,7 +533,7 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                 assert [(item["id"], item["max_model_len"]) for item in models] == [("m", 99)]
                 rollout.engine_s = 12.5
                 clock = (await client.get("clock", headers=key)).json()
-                assert clock == {"engine_s": 12.5, "wall_s": 1800.0}
+                assert clock == {"waited_s": 12.5, "wall_s": 1800.0}
                 assert (await client.get("clock")).status_code == 403
                 broken = await client.post("chat/completions", content=b"{", headers=key)
                 assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")

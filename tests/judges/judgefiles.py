@@ -40,10 +40,11 @@ def served_by(
     folder: Path,
     prompt: str = "{question} {reference} {answer}\n",
     api_key_env: str | None = None,
+    model: str = "grader",
 ) -> Judge:
     """Write a judge file to `folder` and read it with the server at `url` as its engine."""
     own_judge(folder, more, prompt)
     server = JudgeServer(
-        base_url=url, model="grader", revision=COMMIT, retries=0, timeout_s=5, api_key_env=api_key_env
+        base_url=url, model=model, revision=COMMIT, retries=0, timeout_s=5, api_key_env=api_key_env
     )
     return Judge(read_judge(folder / "own.yaml", JudgeConfig(server=server)))

@@ -353,6 +353,104 @@ def test_wildbench_counts_a_session_in_each_of_its_tags(tmp_path: Path, server: 
     assert "[assistant]\nNoted." in asked and "- Is it short?" in asked and "'role'" not in asked
 
 
+def test_air_bench_asks_the_prompt_of_each_category(tmp_path: Path, server: Server) -> None:
+    def grade(prompt: str) -> str:
+        if "Do forbidden thing" not in prompt:
+            return "## short_reasoning: so\n## the_score: 1"
+        question, answer = said(prompt, "question", "answer")
+        assert prompt.startswith(f"Rule {question.split()[-1][0]}: <<<question-")
+        return f"## short_reasoning: {'why ' * 90}\n## the_score: {answer}"
+
+    server.grade = grade
+    lines = [
+        {"cate-idx": f"{i}.1", "judge_prompt": f"Rule {i}: {{{{QUESTION}}}}\nSaid: {{{{ANSWER}}}}"}
+        for i in range(4)
+    ]
+    (tmp_path / "prompts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    judge = "cascade: [judge], judge: air_bench"
+    given = "prompts: {path: prompts.jsonl, id: cate-idx, prompt: judge_prompt}"
+    more = f", verifier: {{{judge}, {given}}}"
+    task = run(tmp_path, server, "air_bench", ["1", "0.5", "0", "1.0"], more=more)
+    assert task["value"] == pytest.approx(0.625) and task["judge"]["name"] == "air_bench"
+    assert task["status_counts"] == {"correct": 2, "partial": 1, "wrong": 1}
+    with pytest.raises(ConfigError, match=r"'0\.1'; if it is the key of one, give verifier: \{prompts"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=f", verifier: {{{judge}}}")
+    with pytest.raises(
+        ConfigError, match=r"verifier\.prompts goes with a judge whose prompt shows \{row_prompt\}"
+    ):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more.replace("judge: air_bench", "judge: refusal"))
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(lines[0]) + "\n")
+    with pytest.raises(ConfigError, match=r"prompts\.jsonl: has no '1\.1'"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more)
+    (tmp_path / "prompts.jsonl").write_text("[]\n")
+    with pytest.raises(ConfigError, match=r"prompts\.jsonl:1: wanted JSON with the keys 'cate-idx' and"):
+        run(tmp_path, server, "air_bench", ["1"] * 4, more=more)
+
+
+def test_a_suites_own_rows_may_say_what_the_judge_is_asked(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: f"## the_score: {1 if 'Grade a: ' in prompt and 'fine' in prompt else 0}"
+    rows = [{"q": "Say.", "how": f"Grade {name}: {{{{ANSWER}}}}"} for name in "ab"]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"task": "own", "problem_id": str(i), "sample_index": 0, "text": "fine"} for i in range(2)]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    suite = SUITE.format(url=server.url, commit=COMMIT, task="own", more="")
+    data = "data: {path: rows.jsonl, fields: FIELDS}"
+    own = f"{{name: own, kind: judge, k: 1, verifier: {{judge: air_bench}}, {data}}}"
+    before, _, _ = suite.partition("tasks:")
+    options = pipeline.RunOptions(
+        suite=str(tmp_path / "suite.yaml"),
+        models=("old",),
+        run_dir=tmp_path / "runs",
+        responses=tmp_path / "answers.jsonl",
+        quiet=True,
+    )
+    (tmp_path / "suite.yaml").write_text(f"{before}tasks:\n  - {own.replace('FIELDS', '{question: q}')}\n")
+    with pytest.raises(ConfigError, match=r"name the column with data\.fields\.judge"):
+        run_bare(options)
+    fields = "{question: q, judge: how}"
+    (tmp_path / "suite.yaml").write_text(f"{before}tasks:\n  - {own.replace('FIELDS', fields)}\n")
+    [result] = run_bare(options).results.values()
+    assert result.to_json()["tasks"]["own"]["value"] == 0.5
+
+
+def test_wildbench_reward_is_the_mean_of_pairs_with_every_opponent(tmp_path: Path, server: Server) -> None:
+    """Ours is much better than `weak`, and slightly worse than `strong`, whose text is not longer."""
+
+    def grade(prompt: str) -> str:
+        if "A poem about" not in prompt:
+            return '{"choice": "A=B"}'
+        assert "- Is it short?" in said(prompt, "checklist")[0]
+        first, second = said(prompt, "first", "second")
+        word = {"weak": "A++", "strong": "B+"}.get(second) or {"weak": "B++", "strong": "A+"}[first]
+        return json.dumps({"analysis_of_a": "", "analysis_of_b": "", "choice": word})
+
+    server.grade = grade
+    for name in ("weak", "strong"):
+        lines = [json.dumps({"session_id": f"w{i}", "output": name}) for i in range(2)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    each = ", ".join(
+        f"{name}: {{path: {name}.jsonl, id: session_id, answer: output}}" for name in ("weak", "strong")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ROWS, "wildbench_reward", ROWS["wildbench"])
+        more = f", verifier: {{baseline: {{each: {{{each}}}}}}}"
+        task = run(tmp_path, server, "wildbench_reward", ["A zero.", "A one."], more=more)
+        assert task["reported"]["name"] == "WB-Reward"
+        assert task["reported"]["value"] == pytest.approx(25.0)  # (1 - 0.5) / 2
+        assert task["judge"]["baseline"]["name"] == "weak + strong"
+        assert task["judge"]["pairwise"]["wins"] == 2 and task["judge"]["pairwise"]["losses"] == 0
+        with pytest.raises(ConfigError, match=r"verifier\.baseline: wanted a run folder"):
+            run(
+                tmp_path,
+                server,
+                "wildbench_reward",
+                ["a", "b"],
+                more=", verifier: {baseline: {each: 5}}",
+            )
+        with pytest.raises(ConfigError, match=r"or set verifier: \{baseline: RUN_DIR/<model>\}"):
+            run(tmp_path, server, "wildbench_reward", ["a", "b"])
+
+
 def test_mt_bench_rates_both_turns_with_what_was_said_before(tmp_path: Path, server: Server) -> None:
     asked: list[list[str]] = []
 

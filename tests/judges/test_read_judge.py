@@ -22,9 +22,12 @@ from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ENGINE = JudgeConfig(server=JudgeServer(base_url="http://localhost:1/v1", model="grader", revision=COMMIT))
+LOADED = JudgeConfig(model=JudgeModel(path="org/judge", revision=COMMIT))
 SHIPPED = (
     *("simpleqa", "free_form", "pairwise", "rubric", "checklist", "graded", "criteria"),
     *("wildbench", "conversation", "harm", "refusal", "strongreject"),
+    *("harmbench_llama", "harmbench_mistral", "llama_guard", "strongreject_tokens"),
+    *("wildbench_reward", "air_bench"),
 )
 
 
@@ -42,7 +45,7 @@ def _judge(path: Path, more: str = "", prompt: str = "{question} {reference} {an
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_judge_is_whole(name: str) -> None:
-    spec = read_judge(judge_path(name, Path()), ENGINE)
+    spec = read_judge(judge_path(name, Path()), LOADED)
     assert spec.file.name == name
     known = read_calibration(spec)
     assert len({item.case.sample.problem_id for item in known}) == len(known) >= 24

@@ -31,6 +31,7 @@ REFERENCES: dict[str, list[list[str]]] = {
 PAIRED = ("alpaca_eval", "arena_hard")
 CHECKED = (
     *("arena_hard_v2", "healthbench", "multi_challenge", "wildbench", "mt_bench", "harmbench"),
+    "wildbench_reward",
     *("strongreject", "or_bench", "air_bench"),
 )
 """Grades, points and questions instead of answers: test_benchmarks.py tries them."""

@@ -17,6 +17,10 @@ from typing import Any
 
 import httpx
 import pytest
+import websocket
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from starlette.routing import Route
 from starlette.testclient import TestClient
 from statsmodels.stats.inter_rater import cohens_kappa
@@ -322,53 +326,117 @@ def test_kills_and_double_posts_store_each_vote_once(
     assert len(lines) == N and len({line["item"] for line in lines}) == N
 
 
+WAIT = """
+    const [before, done] = arguments;
+    const look = () => {
+        if (location.href === before) return;
+        watch.disconnect();
+        done([location.href, document.documentElement.outerHTML]);
+    };
+    const watch = new MutationObserver(look);
+    watch.observe(document.documentElement, { childList: true, subtree: true });
+    look();
+"""
+
+
+class Seat:
+    """A person in a window of the browser that shares no cookie with others. Only keys are pressed."""
+
+    def __init__(self, browser: Any, address: str, token: str) -> None:
+        self.browser = browser
+        before = set(browser.window_handles)
+        self.context = _of_all_windows(browser, "Target.createBrowserContext")["browserContextId"]
+        target = {"url": "about:blank", "browserContextId": self.context, "newWindow": True}
+        _of_all_windows(browser, "Target.createTarget", **target)
+        _until(lambda: set(browser.window_handles) > before)
+        (self.window,) = set(browser.window_handles) - before
+        self.page = ("", "")
+        browser.switch_to.window(self.window)
+        browser.get(f"{address}/login")
+        browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
+        _until(lambda: browser.current_url == f"{address}/review")
+
+    def press(self, *keys: str) -> None:
+        """Press keys in this window, and do not wait for what they do."""
+        self.browser.switch_to.window(self.window)
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def see(self) -> tuple[str, str]:
+        """Wait until the page shows another item. Return its address and its source.
+
+        A page that the browser loads as a whole ends the wait with an error.
+        """
+        self.browser.switch_to.window(self.window)
+        address, source = self.browser.execute_async_script(WAIT, self.page[0])
+        self.page = (address, source)
+        return self.page
+
+    def leave(self, home: str) -> None:
+        self.browser.switch_to.window(home)
+        _of_all_windows(self.browser, "Target.disposeBrowserContext", browserContextId=self.context)
+
+
+def _of_all_windows(browser: Any, method: str, **parameters: object) -> dict[str, Any]:
+    """Run a command of the DevTools protocol that Chromium takes on its own socket only."""
+    address = browser.capabilities["goog:chromeOptions"]["debuggerAddress"]
+    socket_url = httpx.get(f"http://{address}/json/version").json()["webSocketDebuggerUrl"]
+    connection = websocket.create_connection(socket_url, suppress_origin=True)
+    try:
+        connection.send(json.dumps({"id": 1, "method": method, "params": parameters}))
+        found: dict[str, Any] = json.loads(connection.recv())["result"]
+        return found
+    finally:
+        connection.close()
+
+
 @pytest.mark.slow
-def test_two_people_label_200_items_in_a_browser_with_the_keyboard_alone(
+def test_two_people_rate_100_pairs_each_at_once_by_keyboard(
     browser: Any, own: Service, plan: ReviewFolder, pair: tuple[Path, Path]
 ) -> None:
-    """kim in a browser, lee at the same time in a thread through the same pages."""
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-
+    """kim and lee press a key each, and then both wait, so their votes are on the way together."""
     keys: dict[str, dict[str, int]] = {who: {} for who in ("kim", "lee")}
     for number, item in enumerate(plan.plan.items):
         keys["kim"][item.item] = 1 + number % 5
         keys["lee"][item.item] = 1 + (number if number % 4 else number + 1) % 5
-    tokens = {who: add_token(own.queue, who, "reviewer", 1) for who in keys}
-    labels = list(plan.plan.labels)
-    with serving(make_app(own)) as address, ThreadPoolExecutor(1) as pool:
-        for who in ("kim", "lee"):
-            browser.delete_all_cookies()
-            browser.get(f"{address}/login")
-            browser.find_element(By.ID, "token").send_keys(tokens[who], Keys.ENTER)
-            _until(lambda: browser.current_url == f"{address}/review")
-            browser.get(f"{address}/review/{plan.plan.plan}")
-            other = pool.submit(_by_pages, address, tokens[who], plan, keys[who], N // 2)
-            browser.find_element(By.TAG_NAME, "body").send_keys("n")
-            _until(lambda: "/items/" in browser.current_url)
-            seen = list[str]()
-            if who == "kim":  # skip, undo and comment once
-                first = browser.current_url
-                browser.find_element(By.TAG_NAME, "body").send_keys("s")
-                _until(lambda first=first: browser.current_url != first)
-                browser.get(first)
-                browser.find_element(By.TAG_NAME, "body").send_keys("c")
-                browser.switch_to.active_element.send_keys("12 why", Keys.ESCAPE)
-            while "/items/" in browser.current_url:
-                url, source = browser.current_url, browser.page_source
-                seen += told(source + url, pair, plan)
-                browser.find_element(By.TAG_NAME, "body").send_keys(str(keys[who][url.rpartition("/")[2]]))
-                _until(lambda url=url: browser.current_url != url)
-            assert seen == []
-            assert "Nothing waits for you" in browser.page_source
-            other.result()
-        assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    labels, seen, home = list(plan.plan.labels), list[str](), browser.current_window_handle
+    with serving(make_app(own)) as address:
+        seats = {who: Seat(browser, address, add_token(own.queue, who, "reviewer", 1)) for who in keys}
+        try:
+            for seat in seats.values():
+                browser.switch_to.window(seat.window)
+                browser.get(f"{address}/review/{plan.plan.plan}")
+                seat.page = (browser.current_url, "")
+                seat.press("n")
+                seat.see()
+            first = seats["kim"].page[0]
+            seats["kim"].press("s")
+            assert seats["kim"].see()[0] != first
+            seats["kim"].press("c")
+            seats["kim"].press("12 why", Keys.ESCAPE)
+            rounds = 0
+            while any("/items/" in seat.page[0] for seat in seats.values()):
+                for who, seat in seats.items():
+                    url, source = seat.page
+                    seen += told(source + url, pair, plan)
+                    seat.press(str(keys[who][url.rpartition("/")[2]]))
+                for seat in seats.values():
+                    seat.see()
+                rounds += 1
+            assert rounds == N and seen == []
+            for seat in seats.values():
+                assert "Nothing waits for you" in seat.page[1]
+                browser.switch_to.window(seat.window)
+                assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+        finally:
+            for seat in seats.values():
+                seat.leave(home)
     lines = lines_of(plan)
     said = {(line["reviewer"], line["item"]): line["label"] for line in lines}
     wanted = {
         (who, item): labels[key - 1] for who, own_keys in keys.items() for item, key in own_keys.items()
     }
     assert said == wanted and len(lines) == 200
+    assert all(line["seconds"] >= 0 for line in lines)
     assert [line["comment"] for line in lines if "comment" in line] == ["12 why"]
     (both,) = known(review_summary(plan.path).people).pairs
     table = [
@@ -383,23 +451,4 @@ def _until(is_so: Any) -> None:
     until = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < until
-        time.sleep(0.005)
-
-
-def _by_pages(address: str, token: str, plan: ReviewFolder, keys: dict[str, int], n: int) -> None:
-    """Label n items as a second window of the same person does, from the last item on."""
-    with httpx.Client(base_url=address, headers={**OWN, "Origin": address}, timeout=60) as client:
-        answer = client.post("/forms/login", data={"token": token})
-        client.headers["Cookie"] = answer.headers["set-cookie"].partition(";")[0]
-        for _ in range(n):
-            waiting = ReviewFolder.open(plan.path).waiting(answer_name(client))
-            if not waiting:
-                return
-            page = client.get(f"/review/{plan.plan.plan}/items/{waiting[-1]}").text
-            label = list(plan.plan.labels)[keys[waiting[-1]] - 1]
-            client.post(f"/forms/review/{plan.plan.plan}/vote", data={**fields(page), "label": label})
-
-
-def answer_name(client: httpx.Client) -> str:
-    """Who a client is, as the pages say it."""
-    return known(re.search(r'<span class="small">(\w+)</span>', client.get("/review").text)).group(1)
+        time.sleep(0.002)

@@ -278,9 +278,9 @@ def _pairwise(lead: EstimateRecord, scored: Sequence[Verdict]) -> PairwiseRecord
         win_rate=lead.value,
         ci=lead.ci,
         n=len(scored),
-        wins=sum(verdict.score == 1 for verdict in scored),
+        wins=sum((verdict.score or 0) > 0.5 for verdict in scored),
         ties=sum(verdict.score == 0.5 for verdict in scored),
-        losses=sum(verdict.score == 0 for verdict in scored),
+        losses=sum((verdict.score or 0) < 0.5 for verdict in scored),
         unanswered=len(scored) - len(compared),
         compared=len(compared),
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genbench.engines.http.server import (
@@ -20,6 +22,9 @@ from genbench.errors import RequestFailedError, RequestStuckError
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeServer
 from genbench.types import Question
+
+_MOST_LIKELY = {"vllm": 20, "none": 5}
+"""How many first tokens a server names. vLLM allows 20 by default, and OpenAI's API 5."""
 
 
 class ChatServer:
@@ -91,6 +96,9 @@ class ChatServer:
                 raise RequestStuckError(str(error)) from None
 
     async def _ask(self, question: Question) -> str:
+        if (texts := question.structured.get("first_token")) is not None:
+            record = await self._server.once("POST", "completions", self._first_token_body(question))
+            return json.dumps(_first_tokens(record or {}, texts), ensure_ascii=False)
         largest = reply_bytes(question.max_tokens)
         record = await self._server.once("POST", "chat/completions", self._body(question), largest=largest)
         return _text(record or {})
@@ -120,6 +128,17 @@ class ChatServer:
                 body["chat_template_kwargs"] = settings.chat_template_kwargs
         return body
 
+    def _first_token_body(self, question: Question) -> dict[str, Any]:
+        return {
+            "model": self.settings.model,
+            "prompt": "".join(item.content for item in question.messages),
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": _MOST_LIKELY[self.settings.structured],
+            "seed": question.seed,
+            "n": 1,
+        }
+
     async def close(self) -> None:
         """Close the connection."""
         await self._server.close()
@@ -136,6 +155,32 @@ def _address(settings: JudgeServer, what: str, key: str) -> ServerAddress:
         timeout_s=settings.timeout_s,
         retries=settings.retries,
     )
+
+
+def _first_tokens(record: Mapping[str, Any], texts: Sequence[str]) -> dict[str, float | None]:
+    """Return the log-probability of each text as the first token, None if it is not among the likeliest.
+
+    Servers name tokens by their text, some of them without the blank that begins it.
+
+    Raises:
+        RequestFailedError: the server gives no log-probabilities.
+    """
+    rows = choice_of(record).get("logprobs")
+    listed = rows.get("top_logprobs") if isinstance(rows, dict) else None
+    if not isinstance(listed, list) or not listed or not isinstance(listed[0], dict):
+        raise RequestFailedError(
+            "the server gives no logprobs of completions, and form 'first_token' reads nothing else; load "
+            "the judge in this process (judge.model), or take another server"
+        )
+    likely = {
+        text: float(value)
+        for text, value in listed[0].items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
+    bare: dict[str, float] = {}
+    for text, value in likely.items():
+        bare[text.strip()] = max(value, bare.get(text.strip(), -math.inf))
+    return {text: likely.get(text, bare.get(text.strip())) for text in texts}
 
 
 def _text(record: Mapping[str, Any]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from genbench.judges.config import JudgeFile, PairRewards
 from genbench.judges.forms.protocol import (
     CheckedOpinion,
     JudgeForm,
@@ -13,7 +14,7 @@ from genbench.judges.forms.protocol import (
     one_of,
     word_pattern,
 )
-from genbench.judges.prompt import block, capped
+from genbench.judges.prompt import block, capped, reference_text
 from genbench.types import Case, Finding
 
 FIRST, SECOND, TIE = "A", "B", "TIE"
@@ -28,6 +29,8 @@ _BATTLES = {
     **{"A=B": (0.5,), "B=A": (0.5,), "B>A": (0.0,), "A<B": (0.0,)},
     **{"B>>A": (0.0,) * _STRONG, "A<<B": (0.0,) * _STRONG},
 }
+REWARDS = {"A++": 1.0, "A+": 0.5, "A=B": 0.0, "B+": -0.5, "B++": -1.0}
+"""What a verdict is worth to A in WB-Reward (github.com/allenai/WildBench)."""
 _PLAIN = {FIRST: FIRST, SECOND: SECOND, TIE: TIE, "C": TIE}
 """MT-Bench's judge says C for a tie."""
 
@@ -61,6 +64,19 @@ def sizes(case: Case) -> dict[str, list[Any]]:
     return {"chars": [len(text) for text in texts], "style": style}
 
 
+def reward(verdict: str, lengths: tuple[int, int], tie_if_longer_by: int | None) -> float:
+    """Return what a verdict of WB-Reward is worth to A, from -1 to 1.
+
+    Args:
+        lengths: of A and of B, in characters.
+        tie_if_longer_by: a slight win by a text that is more characters longer than this is worth nothing.
+    """
+    worth = REWARDS[verdict]
+    longer = (lengths[0] - lengths[1]) * (1 if worth > 0 else -1)
+    is_slight = abs(worth) == REWARDS["A+"]
+    return 0.0 if is_slight and tie_if_longer_by is not None and longer > tie_if_longer_by else worth
+
+
 def outcome(score: float) -> str:
     """Return win, tie or loss for a score in [0, 1]."""
     return OUTCOMES[0 if score > 0.5 else 2 if score < 0.5 else 1]
@@ -71,13 +87,21 @@ class PairwiseForm(JudgeForm):
 
     A verdict that changes with the order is a tie, and the finding says which place was favoured.
 
+    With `rewards` a verdict is worth 1, 1/2, 0, -1/2 or -1, and the score is the mean of both games on 0 to 1
+    (WB-Reward). WildBench plays one game, in a random order.
+
     With `graded` there are five verdicts. A strong one counts as three battles, and the score is the share of
     the battles of both games that were won (Arena-Hard, github.com/lmarena/arena-hard-auto).
     """
 
-    uses: ClassVar[frozenset[str]] = frozenset({"graded", "reply"})
+    uses: ClassVar[frozenset[str]] = frozenset({"graded", "reply", "rewards"})
     required_fields: ClassVar[frozenset[str]] = frozenset({"question", "first", "second"})
     in_pairs: ClassVar[bool] = True
+
+    def __init__(self, file: JudgeFile) -> None:
+        super().__init__(file)
+        if file.graded and file.rewards is not None:
+            raise ValueError("give either 'graded' or 'rewards'")
 
     def check_reference(self, reference: Any) -> None:
         """Refuse a reference that is not a text.
@@ -96,7 +120,11 @@ class PairwiseForm(JudgeForm):
         return [
             JudgePrompt(
                 self.held_to(one_of(self._words, self.file.reason)),
-                {"first": block("first", first), "second": block("second", second)},
+                {
+                    "first": block("first", first),
+                    "second": block("second", second),
+                    "checklist": block("checklist", reference_text(case.checklist)),
+                },
             )
             for first, second in ((answer, opponent), (opponent, answer))
         ]
@@ -104,6 +132,8 @@ class PairwiseForm(JudgeForm):
     def read(self, reply: str, reference: Any) -> tuple[str, ...]:
         """Return A, B or TIE, or one of five grades."""
         pattern = word_pattern(self._words, self.file.reason)
+        if self.file.rewards is not None:
+            return (self.verdict_of(reply, pattern, REWARDS),)
         if self.file.graded:
             return (self.verdict_of(reply, pattern, _BATTLES),)
         return (_PLAIN[self.verdict_of(reply, pattern, _PLAIN)],)
@@ -111,6 +141,8 @@ class PairwiseForm(JudgeForm):
     @property
     def _words(self) -> tuple[str, ...]:
         """The verdicts that a judge is asked for."""
+        if self.file.rewards is not None:
+            return tuple(REWARDS)
         return GRADES if self.file.graded else WORDS
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
@@ -118,6 +150,8 @@ class PairwiseForm(JudgeForm):
         answer_first, answer_second = readings[0][0], readings[1][0]
         if self.file.graded:
             return self._graded(case, answer_first, answer_second)
+        if self.file.rewards is not None:
+            return self._rewarded(case, self.file.rewards, answer_first, answer_second)
         direct = {FIRST: 1.0, SECOND: 0.0, TIE: 0.5}[answer_first]
         swapped = {FIRST: 0.0, SECOND: 1.0, TIE: 0.5}[answer_second]
         flipped = direct != swapped
@@ -144,6 +178,21 @@ class PairwiseForm(JudgeForm):
         }
         return Finding(score, extracted=outcome(score), detail=detail)
 
+    @staticmethod
+    def _rewarded(case: Case, rules: PairRewards, answer_first: str, answer_second: str) -> Finding:
+        measured = sizes(case)
+        ours, theirs = measured["chars"]
+        direct = reward(answer_first, (ours, theirs), rules.tie_if_longer_by)
+        swapped = -reward(answer_second, (theirs, ours), rules.tie_if_longer_by)
+        detail = {
+            "flipped": direct * swapped < 0 or (direct == 0) != (swapped == 0),
+            "place_favoured": "first" if direct > 0 > swapped else "second" if direct < 0 < swapped else None,
+            **measured,
+            "rewards": [direct, swapped],
+        }
+        score = (1 + (direct + swapped) / 2) / 2
+        return Finding(score, extracted=outcome(score), detail=detail)
+
     def vocabulary(self) -> tuple[str, ...]:
         """Return the outcomes in the words of calibration labels."""
         return tuple(word.upper() for word in OUTCOMES)
@@ -167,3 +216,41 @@ class PairwiseForm(JudgeForm):
 def unopposed() -> Finding:
     """Return the finding of a pair whose opponent never answered: a win without a question."""
     return Finding(1.0, extracted="win", detail={"why": "the baseline has no answer"})
+
+
+_SHARED = ("judge", "replies", "answer_chars")
+"""Keys of a detail that are the same for all opponents, or are told once."""
+
+
+def against_all(findings: Mapping[str, Finding]) -> Finding:
+    """Return the finding of one answer against several opponents: the mean, and each opponent as a part."""
+    played = [found for found in findings.values() if "flipped" in found.detail]
+    score = sum(found.score for found in findings.values()) / len(findings)
+    parts = {name: found.score for name, found in findings.items()}
+    if not played:
+        nothing = next(iter(findings.values())).detail
+        return Finding(score, extracted=outcome(score), detail=nothing, parts=parts)
+    details = [found.detail for found in played]
+    places = {detail.get("place_favoured") for detail in details}
+
+    def mean(sides: Sequence[float]) -> float:
+        return sum(sides) / len(sides)
+
+    detail = {
+        **details[0],
+        "replies": [reply for each in details for reply in each["replies"]],
+        "flipped": any(each["flipped"] for each in details),
+        "place_favoured": places.pop() if len(places) == 1 else None,
+        "chars": [mean([each["chars"][side] for each in details]) for side in (0, 1)],
+        "style": [
+            [mean(values) for values in zip(*(each["style"][side] for each in details), strict=True)]
+            for side in (0, 1)
+        ],
+        "opponents": {
+            name: {key: value for key, value in found.detail.items() if key not in _SHARED}
+            for name, found in findings.items()
+        },
+    }
+    for key in ("rewards", "battles"):
+        detail.pop(key, None)
+    return Finding(score, extracted=outcome(score), detail=detail, parts=parts)

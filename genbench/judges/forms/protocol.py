@@ -53,7 +53,8 @@ class JudgePrompt:
 
     Args:
         reply: the constraint on the reply: ``{"choice": [word, …]}`` or ``{"regex": pattern}``. It is empty
-            if the judge file has `reply`, which says how a reply in free form is read.
+            if the judge file has `reply`, which says how a reply in free form is read. With
+            ``{"first_token": [text, …]}`` the reply is not written: see `genbench.types.Question`.
         fields: texts that replace ``{name}`` in the judge's prompt file. Every form already has
             ``question``, ``reference``, ``answer``, ``labels`` and ``dimensions``. Wrap a text that
             someone else wrote in `genbench.judges.prompt.block`.
@@ -89,8 +90,8 @@ class JudgeForm(ABC):
     version: ClassVar[str] = "1"
     """Change it together with anything that can change a verdict: it enters the judge's digest."""
     uses: ClassVar[frozenset[str]] = frozenset({"options"})
-    """The keys among `labels`, `labels_by_reference`, `dimensions`, `options`, `graded`, `each`, `vetoes` and
-    `reply` that the form reads.
+    """The keys among `labels`, `labels_by_reference`, `dimensions`, `options`, `graded`, `rewards`, `each`,
+    `vetoes`, `reply` and `first_token` that the form reads.
 
     Others are refused.
     """
@@ -207,7 +208,7 @@ def kappa_record(kappa: Kappa) -> dict[str, Any]:
 
 def word_pattern(words: Sequence[str], reason: bool) -> str:
     """Return the regex of a reply that is one of `words`, in a group."""
-    body = f"{'Verdict: ' if reason else ''}({'|'.join(words)})"
+    body = f"{'Verdict: ' if reason else ''}({'|'.join(map(re.escape, words))})"
     return REASON + body if reason else body
 
 

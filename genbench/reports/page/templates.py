@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import jinja2
@@ -18,8 +19,9 @@ _BEGINS_DIFF = re.compile(r"^(?:diff --git |--- )", re.MULTILINE)
 _DIFF_HEAD = ("+++ ", "index ", "new ", "deleted ", "old ", "similarity ", "rename ", "copy ", "Binary ")
 
 
+@functools.cache
 def page_environment() -> jinja2.Environment:
-    """Return the templates of pages, with escaping on and the filters for numbers."""
+    """Return the templates of pages, with escaping on and the filters for numbers. Each is compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genbench.reports"),
         autoescape=True,

@@ -375,6 +375,7 @@ def quality_text(record: Quality) -> str:
         "minutes: drawing of the last run.",
         "",
         *(f"{name}: {task.advice}: {task.why}" for name, task in record.tasks.items()),
+        *(f"{name}: left out: {n} problems are in all runs" for name, n in record.left_out.items()),
     ]
     for name, task in record.tasks.items():
         for key in task.suspicious[:_KEYS_SHOWN]:

@@ -252,7 +252,10 @@ class _Requests:
                 yield Request("code", what, is_always_asked=True)
             elif isinstance(value, Mapping) and key == "rule":
                 yield from self._of_options(value, name)
-            elif isinstance(value, str) and (key.endswith("_dir") or key == "baseline"):
+            elif key == "baseline":
+                for path in _opponents(value):
+                    yield from self._of_file(path, f"verifier.{key} of {name}")
+            elif isinstance(value, str) and key.endswith("_dir"):
                 yield from self._of_file(value, f"verifier.{key} of {name}")
 
     def _of_judge(self, used: object, name: str) -> Iterator[Request]:
@@ -314,3 +317,14 @@ def _of_plug_in(category: registry.Category, name: str, where: str) -> Iterator[
 
 def _is_shipped(text: str) -> bool:
     return text.startswith(PREFIX)
+
+
+def _opponents(baseline: object) -> Iterator[str]:
+    """Yield the run folders and files that the opponents of a task are in."""
+    if isinstance(baseline, str):
+        yield baseline
+    elif isinstance(baseline, Mapping):
+        for key in ("path", "of", "each"):
+            found = baseline.get(key)
+            for one in found.values() if isinstance(found, Mapping) else (found,):
+                yield from _opponents(one)

@@ -46,6 +46,11 @@ class Fields(Strict):
     kwargs: str | None = Field(None, description="IFEval's column of the instructions' arguments")
     group: str | None = None
     strata: dict[str, str] | tuple[str, ...] = ()
+    judge: str | None = Field(
+        None,
+        description="column with what a judge is asked about this row, as a text with {{QUESTION}} and "
+        "{{ANSWER}}, or with the key of such a text in `verifier.prompts`",
+    )
 
 
 def checked_block(block: type[Block], given: Mapping[str, Any], where: str) -> Block:
@@ -378,6 +383,34 @@ Overlay = dict[str, Any]
 """Keys that replace those of the page. Mappings are merged, and null removes a key."""
 
 
+class AgentBlock(Strict):
+    """The harness that runs a benchmark's problems, and what a user gives to it."""
+
+    harness: str = Field(description="name of the harness")
+    packages: tuple[str, ...] = Field(
+        (), description="what is installed in its virtual environment, with versions"
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="passed on to the harness")
+    limits: dict[str, Any] = Field(default_factory=dict, description="what one rollout may use")
+    source: str = Field(description="what `options.source` of a suite is, and where it is got")
+    peers: dict[str, str] = Field(
+        default_factory=dict, description="other models that take part, by part, in words"
+    )
+    needs: str = Field("", description="what the machine needs, and what was not tried")
+    dataset: str = Field("", description="the repository that the problems are from")
+    revision: str | None = Field(None, description="its commit")
+    rows: int | None = Field(None, ge=1, description="number of problems")
+    columns: tuple[str, ...] = Field((), description="columns of a problem, in digest order")
+    digest: str | None = Field(None, description="SHA-256 over `columns` of all problems")
+
+    @property
+    def install(self) -> str:
+        """Return the commands that make the virtual environment."""
+        place = f"envs/{self.harness}"
+        packages = " ".join(f"'{item}'" for item in self.packages)
+        return f"python3 -m venv {place} && {place}/bin/pip install {packages}"
+
+
 class Page(Strict):
     """One benchmark: its data, its prompt, its verifier, and what others report for it."""
 
@@ -452,12 +485,13 @@ class Page(Strict):
     protocols: dict[str, Overlay] = Field(default_factory=dict)
     source: str | None = Field(None, description="where a protocol's words are from")
     python: str | None = Field(None, pattern=Target, description="module:function that makes the whole task")
+    agent: AgentBlock | None = Field(None, description="the harness of an agent benchmark")
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if (self.kind is None) == (self.python is None):
-            raise ValueError("give either 'kind' or 'python'")
-        if self.python is None and not self.hub.repo:
+        if sum(given is not None for given in (self.kind, self.python, self.agent)) != 1:
+            raise ValueError("give either 'kind' or 'python', or 'agent'")
+        if self.kind is not None and not self.hub.repo:
             raise ValueError("give 'hub' with the repository of the rows")
         if not self.hub.columns:
             raise ValueError("hub.columns: the list is empty; name the columns that are read")

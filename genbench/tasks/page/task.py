@@ -11,6 +11,7 @@ from typing import Any
 
 from genbench.consent import require_consent
 from genbench.errors import ConfigError, DataError, nearest
+from genbench.harnesses.plan import read_plan
 from genbench.protocols import (
     MACRO_JOINT,
     HubDataset,
@@ -41,6 +42,8 @@ from genbench.tasks.page.model import (
 )
 from genbench.tasks.page.reader import PageFile, read_page
 from genbench.tasks.pages import is_built_in_page, page_path
+from genbench.tasks.python.agents import AgentTask, Pinned, agent_info
+from genbench.tools.families import AUTO
 from genbench.types import Ask, Choice, Message, Problem, Scoring
 
 
@@ -335,6 +338,10 @@ class PageTask(RowTask):
                 kept["right"] = right_option(kept["reference"], kept["options"], where)
         elif self.kind.refuses_empty_reference and kept["reference"] in (None, "", []):
             raise DataError(f"{where}: the reference is empty")
+        if fields.judge is not None:
+            kept["judge"] = read_text(
+                column_of(row, fields.judge, where), f"{where}: what the judge is asked"
+            )
         if isinstance(self.page.chance, str):
             kept["chance"] = column_of(row, self.page.chance, where)
         turns = 1 + len(kept.get("further", ()))
@@ -392,6 +399,8 @@ def page_factory(path: Path) -> Callable[..., Task]:
         ConfigError: the file is no valid page.
     """
     file = read_page(path)
+    if file.page.agent is not None:
+        return AgentPage(file)
     if file.page.python is not None:
         made: Callable[..., Task] = page_function(file.page.python, path)
         return made
@@ -401,6 +410,47 @@ def page_factory(path: Path) -> Callable[..., Task]:
         return page_task(file, protocol, options)
 
     return make
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPage:
+    """Makes the task of the page of an agent benchmark. Its options are those of the task `agent`."""
+
+    file: PageFile
+
+    def __call__(
+        self,
+        source: str | None = None,
+        *,
+        python: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        environment: Sequence[str] = (),
+        peers: Mapping[str, Any] | None = None,
+        parser: str = AUTO,
+    ) -> AgentTask:
+        """Return the task. What a suite gives replaces the page's settings and limits key by key.
+
+        Raises:
+            ConfigError: an option is wrong.
+        """
+        page = self.file.page
+        block = page.agent
+        assert block is not None
+        plan = read_plan(
+            harness=block.harness,
+            command=(),
+            python=python,
+            settings={**block.settings, **(settings or {})},
+            limits={**block.limits, **(limits or {})},
+            environment=environment,
+            parser=parser,
+            peers=peers,
+            install=block.install,
+        )
+        made = agent_info(page_info(self.file, page))
+        pinned = Pinned(block.source, block.rows, block.columns, block.digest)
+        return AgentTask(made, None if source is None else Path(source), plan, pinned=pinned)
 
 
 def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> PageTask:
@@ -504,7 +554,7 @@ def page_info(
         asks_alike=not varies,
         version=_version(file, page, protocol, options or {}),
         summary=page.summary,
-        dataset=page.hub,
+        dataset=page.hub if page.hub.repo else None,
         k=page.k,
         verifier=page.verifier.get("use") or (kind.verifier if kind else ""),
         verifier_options=verifier,

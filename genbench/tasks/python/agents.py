@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import DataError
+from genbench.data.digest import rows_digest
+from genbench.errors import ConfigError, DataError
 from genbench.harnesses.plan import HarnessPlan, read_plan
+from genbench.harnesses.problems import listed_problems, with_instruction
 from genbench.protocols import Row, TaskInfo
 from genbench.tasks.base import RowTask, require_columns
 from genbench.tools.families import AUTO, check_family
@@ -23,6 +25,25 @@ _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """The problems of a published benchmark: where a user gets them, and which they are."""
+
+    source: str
+    rows: int | None = None
+    columns: tuple[str, ...] = ()
+    digest: str | None = None
+
+    def difference(self, rows: Sequence[Row]) -> str | None:
+        """Return how some rows differ from those that are pinned, or None."""
+        if self.rows not in (None, len(rows)):
+            return f"{len(rows)} problems, and the benchmark has {self.rows}"
+        found = [{column: row.get(column) for column in self.columns} for row in rows]
+        if self.digest not in (None, rows_digest(found, self.columns)):
+            return f"other problems than those pinned ({', '.join(self.columns)})"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentTask(RowTask):
     """Problems for a harness.
 
@@ -31,16 +52,39 @@ class AgentTask(RowTask):
     names problems that are resampled together, such as those of one repository. A relative `path` starts
     from the folder of the file. The whole row and what is at `path` are part of the reference, so that runs
     on other tasks are not compared.
+
+    `rows_file` is the file of the problems or a folder of them. It is None if the suite names none.
     """
 
     info: TaskInfo
-    rows_file: Path
+    rows_file: Path | None
     plan: HarnessPlan
-    columns: tuple[str, ...] = field(default=("id", "instruction"))
+    columns: tuple[str, ...] = field(default=("id",))
+    pinned: Pinned | None = None
+
+    def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
+        """Return the rows of a source that is no file of rows, and where they are from.
+
+        Raises:
+            ConfigError: the suite names no source.
+            DataError: there is no problem in it.
+        """
+        source = self.rows_file
+        if source is None:
+            wanted = self.pinned.source if self.pinned else "the file of the problems"
+            raise ConfigError(f"task {self.info.name}: options.source is missing: name {wanted}")
+        rows = listed_problems(source)
+        if rows is None:
+            return None
+        columns = sorted({column for row in rows for column in row})
+        digest = rows_digest([{column: row.get(column) for column in columns} for row in rows], columns)
+        record = {"source": "folder", "path": str(source), "rows": len(rows), "columns": columns}
+        return list(rows), {**record, "digest": digest}
 
     def read_row(self, place: int, row: Row) -> Problem:
         """Return the problem of a row, as in the base class."""
         where = f"task {self.info.name}, row {place + 1}"
+        row = with_instruction(row)
         require_columns(row, ("id", "instruction"), where)
         if not isinstance(row["instruction"], str) or not row["instruction"].strip():
             raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
@@ -50,7 +94,7 @@ class AgentTask(RowTask):
         told = dict(row)
         asked: dict[str, str | None] = {"harness": self.plan.name, "row": _row_digest(row), "files": None}
         if isinstance(row.get("path"), str):
-            folder = self.rows_file.parent.absolute() / row["path"]
+            folder = self._folder / row["path"]
             told["path"], asked["files"] = str(folder), _files_digest(folder, where)
         told["reference"] = asked
         return Problem(
@@ -63,6 +107,12 @@ class AgentTask(RowTask):
             ends_early=True,
             likely_turns=min(self.plan.limits.turns, 10) + 1,
         )
+
+    @property
+    def _folder(self) -> Path:
+        """Return the folder that a relative path of a row starts from."""
+        source = self.rows_file or Path()
+        return (source if source.is_dir() else source.parent).absolute()
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the instruction, which stands for the prompts that the harness will make of it."""
@@ -111,19 +161,23 @@ def agent(
     settings: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     environment: Sequence[str] = (),
+    peers: Mapping[str, Any] | None = None,
     parser: str = AUTO,
 ) -> AgentTask:
     """Return a task whose samples are rollouts of a harness.
 
     Args:
-        source: the file of the problems, JSON Lines or another format of `data.path`.
-        harness: `command`, `mini_swe`, `harbor` or `inspect`.
+        source: the file of the problems, JSON Lines or another format of `data.path`; a folder of harbor's
+            tasks; or the tasks.json of a domain of tau2.
+        harness: `command`, `mini_swe`, `harbor`, `inspect` or `tau2`.
         command: the program of the harness `command`, with its arguments. It reads GENBENCH_PROBLEM, asks the
             model at GENBENCH_BASE_URL with GENBENCH_KEY, and writes result.json into GENBENCH_OUT.
         python: folder of the virtual environment in which the harness is installed.
         settings: passed on to the harness.
         limits: `turns`, `tokens`, `wall_s`, `first_request_s` and `concurrent` of its rollouts.
         environment: names of variables that the harness gets from this process.
+        peers: other models that the harness may ask, by part: `user` and `judge` of tau2. Each has
+            `base_url`, `model`, `args` and `key`, the name of a variable.
         parser: the family of the function calls (see tools/families.py), or `auto`.
 
     Raises:
@@ -138,6 +192,7 @@ def agent(
         limits=limits or {},
         environment=environment,
         parser=parser,
+        peers=peers,
     )
     info = TaskInfo(
         name=_TASK,
@@ -146,9 +201,13 @@ def agent(
         dataset=None,
         k=1,
         verifier=_TASK,
-        metrics=("avg@k", "pass@k", "pass^k"),
+        metrics=(),
         licence="the suite's own",
         family="tools",
-        asks_alike=True,
     )
-    return AgentTask(info, Path(source), plan)
+    return AgentTask(agent_info(info), Path(source), plan)
+
+
+def agent_info(info: TaskInfo) -> TaskInfo:
+    """Return the facts of a task whose samples are rollouts."""
+    return replace(info, verifier=_TASK, metrics=("avg@k", "pass@k", "pass^k"), asks_alike=True)

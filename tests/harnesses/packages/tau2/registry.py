@@ -1,0 +1,5 @@
+"""See talk.py."""
+
+from tau2.talk import Registry
+
+registry = Registry()
