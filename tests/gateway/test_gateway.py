@@ -445,6 +445,19 @@ def test_a_busy_clock_and_a_peek_into_history_are_compared(whole: Path) -> None:
     assert not any(said in line for line in compare_sides(worse, tuned).warnings)
 
 
+def test_runs_on_another_image_are_not_compared(tmp_path: Path) -> None:
+    places = []
+    for name, digest in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
+        folder = write_suite(tmp_path / name, problems=2, k=1)
+        rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+        rows[0]["image"] = f"registry.example/task@sha256:{digest}"
+        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        places.append(run(folder))
+    compare(places[0], places[1])
+    with pytest.raises(NotComparableError, match="problem p/0"):
+        compare(places[0], places[2])
+
+
 def test_the_harness_is_code_that_needs_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_suite(tmp_path / "s", k=1)
     own = (folder / "suite.yaml").read_text().splitlines()  # with an engine of genbench, which needs none
