@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
@@ -325,3 +325,9 @@ class Verdict:
     """Digest of the verifier that made it."""
     trace_status: TraceStatus
     truncated: bool
+
+
+Complete = Callable[[Request], Awaitable[Completion]]
+"""Draws one request with the engine of a run and stores the completion."""
+Split = Callable[[Completion], Answer]
+"""Takes the trace off a completion."""

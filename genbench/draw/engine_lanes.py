@@ -35,6 +35,39 @@ class Drawer(Protocol):
         """Record that a sample could not be drawn."""
 
 
+class Away:
+    """The samples that engines have and that ask nothing of them: a rollout whose harness or tools work.
+
+    They hold no place. A rollout that asks again gets its reply in any case, so an engine may have as many
+    more as harnesses run at the same time (`limits.concurrent`).
+    """
+
+    def __init__(self) -> None:
+        self._samples: set[SampleId] = set()
+        self._listeners: set[asyncio.Event] = set()
+
+    def __contains__(self, sample: object) -> bool:
+        return sample in self._samples
+
+    def add(self, sample: SampleId) -> None:
+        """Record that a sample asks nothing, and tell the engines that a place is free."""
+        self._samples.add(sample)
+        for event in self._listeners:
+            event.set()
+
+    def discard(self, sample: SampleId) -> None:
+        """Record that a sample asks its engine, or is over."""
+        self._samples.discard(sample)
+
+    def listen(self, event: asyncio.Event) -> None:
+        """Set an event whenever a place is free."""
+        self._listeners.add(event)
+
+    def ignore(self, event: asyncio.Event) -> None:
+        """Set an event no more."""
+        self._listeners.discard(event)
+
+
 @dataclass(slots=True)
 class LaneContext:
     """What all lanes of one run share.
@@ -55,6 +88,7 @@ class LaneContext:
         queued: by session, the samples that waited inside its engine at the time `counted`.
         facts: by lane, what its last engine reported.
         rolling: samples that no other engine may take over, because a harness runs for them.
+        away: samples that hold no place at the moment.
     """
 
     drawer: Drawer
@@ -73,6 +107,7 @@ class LaneContext:
     counted: float = -math.inf
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     rolling: Container[SampleId] = ()
+    away: Away = field(default_factory=Away)
 
     def fullest(self, now: float) -> EngineSession | None:
         """Return the session in whose engine most samples wait, or None if none waits.
@@ -118,6 +153,7 @@ class EngineSession:
         """Draw until the queue is over, the engine is dead, or the run stops. Leave nothing in flight."""
         stopping = asyncio.ensure_future(_set_after(self._shared.stop, self._changed))
         self._queue.listen(self._changed)
+        self._shared.away.listen(self._changed)
         self._shared.sessions.append(self)
         try:
             while not self._ended:
@@ -129,6 +165,7 @@ class EngineSession:
         finally:
             self._shared.sessions.remove(self)
             self._queue.ignore(self._changed)
+            self._shared.away.ignore(self._changed)
             await cancel([stopping, *self._tasks.values()])
 
     @property
@@ -142,10 +179,15 @@ class EngineSession:
         """Return how many more samples the engine may get now."""
         if self.alone:
             return 1 - len(self._tasks)
-        fits = self._most - self._engine.others_in_flight - len(self._tasks)
+        fits = self._most - self._engine.others_in_flight - len(self._placed)
         part = self._queue.weight / max(1, self._shared.lanes) - self._weight
         mean = self._queue.weight / max(1, self._queue.size)
         return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
+
+    @property
+    def _placed(self) -> list[SampleId]:
+        """Return the samples that hold a place in the engine, in the order in which it got them."""
+        return [sample for sample in self._tasks if sample not in self._shared.away]
 
     @property
     def _most(self) -> int:
@@ -227,7 +269,7 @@ class EngineSession:
         most, rolling = self._most, self._shared.rolling
         if self.alone or self._engine.kv_tokens is None:
             return []
-        return [item for item in list(self._tasks)[most:] if item not in rolling]
+        return [item for item in self._placed[most:] if item not in rolling]
 
     def hand_over(self, samples: Sequence[SampleId]) -> int:
         """Put samples back, for another engine. Return how many."""

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from genbench.draw.capacity import Capacity
 from genbench.draw.draw_queue import Draw
-from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
+from genbench.draw.engine_lanes import Away, Lane, LaneContext, draw_all
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
 from genbench.protocols import Engine
-from genbench.types import Answer, Completion, FinishReason, Request, SampleId, ScoreRequest
+from genbench.types import Answer, Complete, Completion, FinishReason, Request, SampleId, ScoreRequest, Split
 
 _SYNC_EVERY_S = 5.0
 
@@ -53,8 +53,6 @@ class Rollouts(Protocol):
         ...
 
 
-Complete = Callable[[Request], Awaitable[Completion]]
-Split = Callable[[Completion], Answer]
 Offer = Callable[[Draw, list[Completion], list[Answer]], None]
 Progress = Callable[[Completion], None]
 More = Callable[[], Awaitable[Sequence[Draw]]]
@@ -103,7 +101,9 @@ class Generation:
     user: Callable[[Request], Awaitable[str]] | None = None
     rollouts: Rollouts | None = None
     rolling: set[SampleId] = field(default_factory=set)
-    """Rollouts whose harness runs. The engine has them only while they wait for a reply."""
+    """Rollouts whose harness runs or waits for its turn."""
+    away: Away = field(default_factory=Away)
+    """Those of them that wait for no reply. They hold no place in the engine."""
 
     async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
         """Draw all samples, or until `stop` is set.
@@ -117,7 +117,7 @@ class Generation:
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
         shared = LaneContext(self, self.limit, self.stop, tell, self._begin, self.tell)
-        shared.rolling = self.rolling
+        shared.rolling, shared.away = self.rolling, self.away
         if more is None:
             shared.ran_dry, shared.gives_way = self.ran_dry, True
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
@@ -178,8 +178,18 @@ class Generation:
         What is drawn is kept in `done` at once, so that it is replayed if the engine dies.
         """
 
+        asking = 0
+
         async def complete(request: Request) -> Completion:
-            completion = await engine.generate(request, self.attempt)
+            nonlocal asking
+            asking += 1
+            self.away.discard(draw.sample)
+            try:
+                completion = await engine.generate(request, self.attempt)
+            finally:
+                asking -= 1
+                if not asking and draw.sample in self.rolling:
+                    self.away.add(draw.sample)
             of_trace = await self.count_trace(completion, self.split(completion))
             completion = replace(completion, trace_tokens=of_trace, prompt=request.prompt)
             self._keep(completion)
@@ -188,10 +198,12 @@ class Generation:
             return completion
 
         self.rolling.add(draw.sample)
+        self.away.add(draw.sample)
         try:
             request, text, was_cut_off = await rollouts.run(draw, tuple(done), complete)
         finally:
             self.rolling.discard(draw.sample)
+            self.away.discard(draw.sample)
         ended = unanswered(request, self.attempt, text, "length" if was_cut_off else "stop")
         ended = replace(ended, prompt=None, final=True)
         self._keep(ended)

@@ -22,9 +22,11 @@ DECODING = (
     "presence_penalty",
     "frequency_penalty",
     "repetition_penalty",
+    "reasoning_effort",
+    "thinking",
 )
 """Fields that the contract of the run decides. What a harness asks for is counted and not used."""
-_REFUSED: Mapping[str, tuple[Any, ...]] = {
+REFUSED: Mapping[str, tuple[Any, ...]] = {
     "n": (None, 1),
     "stop": (None, [], ""),
     "response_format": (None, {"type": "text"}),
@@ -63,15 +65,22 @@ class ChatError(Exception):
         return {"error": {"message": str(self), "type": kind, "param": None, "code": self.code}}
 
 
-def overflow(context: int | None, tokens: int | None) -> ChatError:
-    """Return the error of a prompt that fills the context, as clients look for it."""
-    has = "" if tokens is None else f" However, your messages have {tokens} tokens."
-    size = "of the model" if context is None else str(context)
-    return ChatError(
-        f"This model's maximum context length is {size} tokens.{has} Please reduce the length of the "
-        "messages.",
-        code=CONTEXT_CODE,
-    )
+class ContextOverflowError(ChatError):
+    """A prompt that fills the context, in the words that clients look for.
+
+    Args:
+        context, tokens: of the model and of the prompt, None if unknown.
+    """
+
+    def __init__(self, context: int | None, tokens: int | None) -> None:
+        has = "" if tokens is None else f" However, your messages have {tokens} tokens."
+        size = "of the model" if context is None else str(context)
+        super().__init__(
+            f"This model's maximum context length is {size} tokens.{has} Please reduce the length of the "
+            "messages.",
+            code=CONTEXT_CODE,
+        )
+        self.context, self.tokens = context, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +88,11 @@ class ChatRequest:
     """One request of a harness.
 
     Args:
+        messages: what it sends, or a prompt as text, which gets no chat template.
         asked: the fields of the decoding that it wishes, which are not followed.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...] | str
     offer: ToolOffer | None
     asked: Mapping[str, Any]
     stream: bool
@@ -90,8 +100,27 @@ class ChatRequest:
 
     @property
     def assistant_turns(self) -> int:
-        """Return how many replies of the model the prompt has."""
+        """Return how many replies of the model the prompt has. In a prompt as text they are not seen."""
+        if isinstance(self.messages, str):
+            return 0
         return sum(message.role == "assistant" for message in self.messages)
+
+
+def refuse(body: Mapping[str, Any], refused: Mapping[str, tuple[Any, ...]]) -> None:
+    """Refuse fields that ask for something that is not offered.
+
+    Args:
+        refused: by field, the values that ask for nothing.
+
+    Raises:
+        ChatError: names the field and its value.
+    """
+    for field, idle in refused.items():
+        if field in body and body[field] not in idle:
+            raise ChatError(
+                f"'{field}' is {json.dumps(body[field])[:200]}: the gateway draws every text under the "
+                "decoding of its run and does not offer this"
+            )
 
 
 def read_request(body: Any, replies: Mapping[str, str]) -> ChatRequest:
@@ -107,12 +136,7 @@ def read_request(body: Any, replies: Mapping[str, str]) -> ChatRequest:
     """
     if not isinstance(body, dict):
         raise ChatError("the body is no JSON object")
-    for field, idle in _REFUSED.items():
-        if field in body and body[field] not in idle:
-            raise ChatError(
-                f"'{field}' is {json.dumps(body[field])[:200]}: the gateway draws every text under the "
-                "decoding of its run and does not offer this"
-            )
+    refuse(body, REFUSED)
     given = body.get("messages")
     if not isinstance(given, list) or not given:
         raise ChatError("'messages' is missing, or no list with messages")
@@ -215,10 +239,15 @@ class ChatReply:
             found["tool_calls"] = [call.tool_call(name) for name, call in zip(names, self.calls, strict=True)]
         return found
 
-    def _head(self, kind: str) -> dict[str, Any]:
+    def name(self, prefix: str) -> str:
+        """Return an id of the reply, which follows from its place in the run."""
         sample = self.completion.sample
+        return f"{prefix}-{sample.problem_id}-{sample.sample_index}-{self.completion.turn}"
+
+    def head(self, kind: str, prefix: str = "chatcmpl") -> dict[str, Any]:
+        """Return the fields that the replies of OpenAI's APIs begin with."""
         return {
-            "id": f"chatcmpl-{sample.problem_id}-{sample.sample_index}-{self.completion.turn}",
+            "id": self.name(prefix),
             "object": kind,
             "created": 0,
             "model": self.model,
@@ -229,11 +258,11 @@ class ChatReply:
     def body(self) -> dict[str, Any]:
         """Return the whole reply as JSON."""
         choice = {"index": 0, "message": self.message, "finish_reason": self.finish_reason, "logprobs": None}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage}
+        return {**self.head("chat.completion"), "choices": [choice], "usage": self.usage}
 
     def chunks(self, *, with_usage: bool) -> Iterator[dict[str, Any]]:
         """Yield the reply as the parts of a stream. The text is drawn whole before the first of them."""
-        head = self._head("chat.completion.chunk")
+        head = self.head("chat.completion.chunk")
         delta = self.message
         calls = [{"index": place, **call} for place, call in enumerate(delta.pop("tool_calls", ()))]
         for part in (delta, {"tool_calls": calls} if calls else None):

@@ -28,11 +28,11 @@ from urllib.parse import quote
 
 from genbench.errors import ConfigError, EngineError, RunFolderError, UnavailableError, install_command
 from genbench.gateway.chat import ChatError
-from genbench.gateway.rollout import Ask, Complete, Rollout, Split, outcome_text
+from genbench.gateway.rollout import Ask, Rollout, outcome_text
 from genbench.harnesses.endings import outcome_of
 from genbench.harnesses.plan import HarnessPlan, Outcome
 from genbench.sandbox.inside import namespace
-from genbench.types import Completion, Problem, SampleId
+from genbench.types import Complete, Completion, Problem, SampleId, Split
 
 PORT = 8000
 """The port at which a harness finds the gateway, in its own network namespace."""
@@ -270,6 +270,8 @@ class Gateway:
             "GENBENCH_PEERS": json.dumps(peers),
             "OPENAI_BASE_URL": base_url,
             "OPENAI_API_KEY": self.key(address),
+            "ANTHROPIC_BASE_URL": base_url.removesuffix("/v1"),  # its clients add the version
+            "ANTHROPIC_API_KEY": self.key(address),
         }
         return {"LANG": "C.UTF-8", **kept, **_TELEMETRY_OFF, **ours}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from genbench.gateway.chat import ChatError, ChatReply
+from genbench.gateway.apis import APIS, Api
+from genbench.gateway.chat import ChatError, ChatReply, ChatRequest
 from genbench.gateway.peers import pass_on
 
 if TYPE_CHECKING:
@@ -33,42 +34,55 @@ _END_S = 5.0
 def application(gateway: Gateway) -> Starlette:
     """Return the application that serves the rollouts of a gateway."""
 
-    async def chat(request: Request) -> Response:
-        try:
-            rollout = gateway.rollout(_address(request), _key(request))
-            gateway.served(_address(request))
-            reply, wanted = await rollout.reply(await _body(request))
-        except ChatError as error:
-            return _refusal(error)
-        if wanted.stream:
-            return StreamingResponse(_events(reply, wanted.wants_usage), media_type="text/event-stream")
-        return JSONResponse(reply.body)
+    def route(api: Api) -> Callable[[Request], Awaitable[Response]]:
+        async def draw(request: Request) -> Response:
+            try:
+                rollout = gateway.rollout(_address(request), _key(request))
+                gateway.served(_address(request))
+                asked = await _body(request)
+                reply, wanted = await rollout.reply(asked, api.read)
+            except ChatError as error:
+                return _refusal(error, api)
+            if wanted.stream:
+                return StreamingResponse(_events(api, reply, wanted, asked), media_type="text/event-stream")
+            return JSONResponse(api.body(reply, asked))
+
+        return draw
 
     async def models(request: Request) -> Response:
         try:
             gateway.rollout(_address(request), _key(request))
             gateway.served(_address(request))
         except ChatError as error:
-            return _refusal(error)
+            return _refusal(error, APIS["/chat/completions"])
         return JSONResponse({"object": "list", "data": [gateway.model_card]})
+
+    async def clock(request: Request) -> Response:
+        try:
+            rollout = gateway.rollout(_address(request), _key(request))
+        except ChatError as error:
+            return _refusal(error, APIS["/chat/completions"])
+        return JSONResponse(rollout.times)
 
     async def peer(request: Request) -> Response:
         try:
             rollout = gateway.rollout(_address(request), _key(request))
             return await pass_on(rollout, request.path_params["peer"], request.path_params["rest"], request)
         except ChatError as error:
-            return _refusal(error)
+            return _refusal(error, APIS["/chat/completions"])
 
     async def other(request: Request) -> Response:
-        said = f"{request.url.path}: the gateway has /chat/completions and /models"
-        return _refusal(ChatError(said, status=404))
+        said = f"{request.url.path}: the gateway has {', '.join(APIS)}, /models and /clock"
+        api = APIS["/messages" if "/v1/messages" in request.url.path else "/chat/completions"]
+        return _refusal(ChatError(said, status=404), api)
 
     root = "/r/{task}/{problem}/{sample}/v1"
     return Starlette(
         routes=[
             Route("/healthz", lambda request: Response("ok")),
-            Route(f"{root}/chat/completions", chat, methods=["POST"]),
+            *(Route(f"{root}{path}", route(api), methods=["POST"]) for path, api in APIS.items()),
             Route(f"{root}/models", models),
+            Route(f"{root}/clock", clock),
             Route("/r/{task}/{problem}/{sample}/peers/{peer}/v1/{rest:path}", peer, methods=["POST"]),
             Route("/{rest:path}", other, methods=["GET", "POST"]),
         ]
@@ -82,7 +96,9 @@ def _address(request: Request) -> str:
 
 
 def _key(request: Request) -> str:
-    return str(request.headers.get("authorization", "")).removeprefix("Bearer ").strip()
+    """Return the key of a request. Clients of Anthropic's API have a header of their own for it."""
+    bearer = str(request.headers.get("authorization", "")).removeprefix("Bearer ").strip()
+    return bearer or str(request.headers.get("x-api-key", "")).strip()
 
 
 async def _body(request: Request) -> Any:
@@ -94,15 +110,17 @@ async def _body(request: Request) -> Any:
         raise ChatError("the body is no JSON") from None
 
 
-def _refusal(error: ChatError) -> Response:
+def _refusal(error: ChatError, api: Api) -> Response:
     more = {"Retry-After": "1"} if error.status == 503 else {}
-    return JSONResponse(error.body, status_code=error.status, headers=more)
+    return JSONResponse(api.error(error), status_code=error.status, headers=more)
 
 
-async def _events(reply: ChatReply, with_usage: bool) -> AsyncIterator[str]:
-    for chunk in reply.chunks(with_usage=with_usage):
-        yield f"data: {json.dumps(chunk)}\n\n"
-    yield "data: [DONE]\n\n"
+async def _events(api: Api, reply: ChatReply, wanted: ChatRequest, asked: Any) -> AsyncIterator[str]:
+    for name, part in api.events(reply, wanted, asked):
+        head = f"event: {name}\n" if name else ""
+        yield f"{head}data: {json.dumps(part)}\n\n"
+    if api.end:
+        yield api.end
 
 
 class _Server(uvicorn.Server):

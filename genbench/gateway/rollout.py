@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,20 +18,19 @@ from genbench.gateway.chat import (
     ChatError,
     ChatReply,
     ChatRequest,
+    ContextOverflowError,
     call_ids,
-    overflow,
     read_request,
 )
 from genbench.harnesses.plan import HarnessPlan
 from genbench.tools.calls import touches_history_or_network
 from genbench.tools.families import parse
-from genbench.types import Answer, Completion, Message, Request, ToolOffer
+from genbench.types import Complete, Completion, Message, Request, Split, ToolOffer
 
-Complete = Callable[[Request], Awaitable[Completion]]
-"""Draws one request with the engine of the run and stores the completion."""
-Ask = Callable[[int, tuple[Message, ...], ToolOffer | None, int | None], Request]
-"""(turn, messages, functions, most new tokens) -> request. May raise PromptError."""
-Split = Callable[[Completion], Answer]
+Ask = Callable[[int, tuple[Message, ...] | str, ToolOffer | None, int | None], Request]
+"""(turn, messages or a text, functions, most new tokens) -> request. May raise PromptError."""
+Read = Callable[[Any, Mapping[str, str]], ChatRequest]
+"""(body, replies) -> what is asked, see `read_request`. May raise ChatError."""
 
 _CONTEXT_WORDS = re.compile(r"(?i)\bcontext (?:length|window|size)\b|max_model_len")
 """What servers say of a prompt that fills the context."""
@@ -130,6 +129,12 @@ class Rollout:
             self.peers_s += self.clock() - began
 
     @property
+    def times(self) -> dict[str, Any]:
+        """Return what a harness with a clock of its own needs: the seconds to give back, and the limit."""
+        waited = self.engine_seconds + self.peer_seconds
+        return {"waited_s": round(waited, 3), "wall_s": self.plan.limits.wall_s}
+
+    @property
     def record(self) -> dict[str, Any]:
         """Return what happened, for the result of the sample."""
         return {
@@ -148,23 +153,26 @@ class Rollout:
             "diverged_at": self.diverged_at,
         }
 
-    async def reply(self, body: Any) -> tuple[ChatReply, ChatRequest]:
+    async def reply(self, body: Any, read: Read = read_request) -> tuple[ChatReply, ChatRequest]:
         """Return the reply to a request. An equal request gets an equal reply, and is drawn once.
 
         A request is a retry unless a longer conversation came after the one that it equals: then the agent
         has begun again from there, and a new reply is drawn.
 
+        Args:
+            read: reads the body, as the API has it that is asked.
+
         Raises:
             ChatError: the request is refused, or a limit is reached.
         """
         self.requests += 1
-        wanted = read_request(body, self._texts)
+        wanted = read(body, self._texts)
         self.asked.update(wanted.asked.keys())
         try:
             request = self.ask(self._turns, wanted.messages, wanted.offer, self._tokens_left())
         except ContextFullError as error:
             self.ended_by = self.ended_by or "context"
-            raise overflow(error.context, error.tokens) from None
+            raise ContextOverflowError(error.context, error.tokens) from None
         except PromptError as error:
             raise ChatError(str(error)) from None
         key, turns = request.prompt_digest, wanted.assistant_turns

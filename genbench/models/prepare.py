@@ -184,6 +184,12 @@ def _as_token_ids(
         check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
         return rendered
 
+    def render_text(task: str, text: str) -> Rendered:
+        plain = replace(renderers[task], style="plain", system_prompt=None, shots=())
+        rendered = replace(plain.render([Message("user", text)]), messages=())
+        check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
+        return rendered
+
     def fitting(prompt_tokens: int, wanted: int) -> tuple[int, bool]:
         return (wanted, False) if found.context is None else fit(prompt_tokens, wanted, found.context)
 
@@ -194,7 +200,14 @@ def _as_token_ids(
         eos_token_id=getattr(tokenizer, "eos_token_id", None),
         prefixes={name: encoder.prefix for name, encoder in encoders.items()},
     )
-    maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode, render_chat=render_chat)
+    maker = RequestMaker(
+        render,
+        fitting,
+        suite.config.decoding.seed,
+        encode=encode,
+        render_chat=render_chat,
+        render_text=render_text,
+    )
     ends = Reasoning(fmt, _end_tokens(tokenizer))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
     forms = tool_forms(tasks, lambda task: renderers[task])

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -115,6 +115,16 @@ _PROVED = 16
 """Texts whose pieces are compared with the whole before they are relied on."""
 
 
+class JoinedIds(list[int]):
+    """Token ids with their JSON, of which their digest is made. To write it anew takes as long as a turn."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, ids: Iterable[int], text: str) -> None:
+        super().__init__(ids)
+        self.json = text
+
+
 class PieceTokens:
     """Token ids of conversations that grow: what was tokenized for an earlier turn is not tokenized again.
 
@@ -126,7 +136,8 @@ class PieceTokens:
 
     def __init__(self, tokenizer: Any, encode: Callable[[str], list[int]]) -> None:
         self._encode, self._left, self._proved = encode, _PIECE_CHARS, 0
-        self._known: dict[str, list[int]] = {}
+        self._known: dict[str, tuple[list[int], str]] = {}
+        self._backend = getattr(tokenizer, "backend_tokenizer", None)
         added = list(getattr(tokenizer, "added_tokens_decoder", {}).values())
         plain = [str(token) for token in added if not _needs_its_surroundings(token)]
         is_fast = bool(getattr(tokenizer, "is_fast", False)) and len(plain) == len(added)
@@ -137,9 +148,11 @@ class PieceTokens:
         """Return the token ids of a text, without special tokens that the tokenizer would add."""
         if self._cut is None:
             return self._encode(text)
-        found: list[int] = []
-        for piece in filter(None, self._cut.split(text)):
-            found += self._piece(piece)
+        pieces = [self._piece(piece) for piece in self._cut.split(text) if piece]
+        ids: list[int] = []
+        for own, _ in pieces:
+            ids += own
+        found = JoinedIds(ids, f"[{', '.join(own for _, own in pieces if own)}]")
         if self._proved < _PROVED:
             whole = self._encode(text)
             self._proved += 1
@@ -148,7 +161,8 @@ class PieceTokens:
             return whole
         return found
 
-    def _piece(self, piece: str) -> list[int]:
+    def _piece(self, piece: str) -> tuple[list[int], str]:
+        """Return the token ids of a piece, and their JSON without brackets."""
         known = self._known.get(piece)
         if known is None:
             size = len(piece) + _PIECE_OVERHEAD
@@ -156,8 +170,19 @@ class PieceTokens:
                 self._known.clear()
                 self._left = _PIECE_CHARS
             self._left -= size
-            known = self._known[piece] = self._encode(piece)
+            ids = self._encoded(piece)
+            known = self._known[piece] = ids, json.dumps(ids)[1:-1]
         return known
+
+    def _encoded(self, piece: str) -> list[int]:
+        """Return the token ids of a piece. Without their places in the text it takes 0.23 instead of 0.57 ms.
+
+        A tokenizer that would cut or fill up what it gets is asked through transformers, which prevents that.
+        """
+        backend = self._backend
+        if backend is None or backend.truncation is not None or backend.padding is not None:
+            return self._encode(piece)
+        return list(backend.encode_batch_fast([piece], add_special_tokens=False)[0].ids)
 
 
 def _needs_its_surroundings(token: Any) -> bool:
@@ -267,7 +292,8 @@ class Renderer:
         if self.tokenizer is None:
             return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole), schemas)
         ids = self._token_ids(text, encode)
-        digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
+        written = ids.json if isinstance(ids, JoinedIds) else json.dumps(ids)
+        digest = hashlib.sha256(written.encode()).hexdigest()
         return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
 
     def text(self, messages: Sequence[Message]) -> str:
@@ -349,12 +375,12 @@ class Renderer:
         tokenizer = self.tokenizer
         assert tokenizer is not None
         chat = self.style == "chat"  # a chat template writes its special tokens itself
-        ids = self.encode(text) if encode is None or not chat else list(encode(text))
+        ids = self.encode(text) if encode is None or not chat else encode(text)
         bos = tokenizer.bos_token_id
         if bos is not None and not chat and bos in tokenizer("", add_special_tokens=True)["input_ids"]:
             ids.insert(0, bos)
         while bos is not None and ids[:2] == [bos, bos]:
-            ids.pop(0)
+            ids = ids[1:]
         return ids
 
     def _check_template(self) -> None:

@@ -77,6 +77,7 @@ class RequestMaker:
         keep: how many rendered prompts are kept. None means as many as fit a budget of tokens.
         encode: makes the token ids of texts that are scored. None: there is no tokenizer.
         render_chat: as `render`, for conversations whose beginning was rendered before. None: `render`.
+        render_text: (task, text) -> a prompt without a chat template. None: prompts are not tokenized here.
     """
 
     def __init__(
@@ -88,10 +89,11 @@ class RequestMaker:
         *,
         encode: Encode | None = None,
         render_chat: Render | None = None,
+        render_text: Callable[[str, str], Rendered] | None = None,
     ) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._encode, self._packed = encode, PackedContinuations()
-        self._render_chat = render_chat or render
+        self._render_chat, self._render_text = render_chat or render, render_text
         self._first: dict[str, tuple[Ask, Rendered]] = {}
         self._tokens = 0
 
@@ -128,20 +130,27 @@ class RequestMaker:
         task: LoadedTask,
         sample: SampleId,
         turn: int,
-        messages: tuple[Message, ...],
+        messages: tuple[Message, ...] | str,
         offer: ToolOffer | None,
         most: int | None = None,
     ) -> Request:
         """Return the request for messages that a harness sends. It is rendered as the task's own prompts are.
 
         Args:
+            messages: or a prompt as text, which gets no chat template.
             turn: its number among the completions of the rollout.
             most: the new tokens that are left to the rollout, if that is limited.
 
         Raises:
-            PromptError: the template refuses the messages, or they fill the context.
+            PromptError: the template refuses the messages, or they fill the context. Or a text was given, and
+                the engine's server makes prompts of messages itself.
         """
-        rendered = self._render_chat(task.name, messages, offer)
+        if not isinstance(messages, str):
+            rendered = self._render_chat(task.name, messages, offer)
+        elif self._render_text is not None:
+            rendered = self._render_text(task.name, messages)
+        else:
+            raise PromptError("the engine takes messages only, and a prompt as text has none; ask for a chat")
         wanted = min(task.decoding.max_tokens, most or task.decoding.max_tokens)
         max_tokens, clamped = wanted, False
         if rendered.token_ids is not None:

@@ -1,9 +1,10 @@
 """A small agent: it asks the model a few times, and tells what it got. It uses only the standard library.
 
-Settings: `turns` (3), `faults`, the share of requests that it gives up and sends again, and `do`, what else
-it does. `reach` connects to an address, `peek` sends requests with other keys, `write` writes outside, `look`
-tells its environment, `fill` sends more than a context takes. `ignore` asks nobody, `fail` ends with status 3
-at its first try, `crash` ends without a result, `sleep` uses up its time.
+Settings: `turns` (3), `pause_s` after each of them (0), `faults`, the share of requests that it gives up and
+sends again, and `do`, what else it does. `reach` connects to an address, `peek` sends requests with other
+keys, `write` writes outside, `look` tells its environment, `fill` sends more than a context takes.
+`ignore` asks nobody, `fail` ends with status 3 at its first try, `crash` ends without a result, `sleep` uses
+up its time.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ def main() -> None:
     said = []
     for turn in range(SETTINGS.get("turns", 3)):
         said.append(ask(messages))
+        time.sleep(SETTINGS.get("pause_s", 0))
         messages += [
             {"role": "assistant", "content": said[-1]},
             {"role": "user", "content": f"And then, {turn}?"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from genbench.gateway.chat import ChatError, ChatReply, overflow, read_request
+from genbench.gateway.chat import ChatError, ChatReply, ContextOverflowError, read_request
 from genbench.models.prompts import Renderer
 from genbench.tools.calls import Call
 from genbench.types import Answer, Completion, Message, SampleId
@@ -134,12 +134,14 @@ def test_a_call_that_the_model_did_not_write_is_written_as_text() -> None:
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "user", "content": "x"},
     ]
-    text = read_request({"messages": messages}, {}).messages[0].content
+    first = read_request({"messages": messages}, {}).messages[0]
+    assert isinstance(first, Message)
+    text = first.content
     assert text == '<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>'
 
 
 def test_a_full_context_is_said_in_the_words_that_clients_look_for() -> None:
-    error = overflow(4096, 5000)
+    error = ContextOverflowError(4096, 5000)
     assert "This model's maximum context length is 4096 tokens. However, your messages have 5000" in str(
         error
     )

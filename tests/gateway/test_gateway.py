@@ -36,6 +36,7 @@ from genbench.reports.browse import sample_rows
 from genbench.reports.write import report_text
 from genbench.types import Answer, Completion, Message, Request, SampleId
 from tests import warm
+from tests.gateway import timed_engine
 from tests.gateway.scripted_engine import Config, Engine
 from tests.ready_runs import run_bare
 
@@ -171,6 +172,25 @@ def test_replies_that_got_lost_are_drawn_once(whole: Path, tmp_path: Path) -> No
     assert drawn(place) == drawn(whole)
     assert sum(detail["rollout"]["replayed"] for detail in details(place)) > 0
     assert all(line["status"] == "correct" for line in lines(place, "verdicts"))
+
+
+def test_a_rollout_holds_a_place_only_while_it_asks(tmp_path: Path) -> None:
+    """An engine with one place. While the tools of a rollout work, 20 other samples are drawn."""
+    folder = write_suite(tmp_path / "s", problems=2, k=1, settings={"turns": 4, "pause_s": 1.0})
+    suite = (folder / "suite.yaml").read_text()
+    suite = suite.replace("scripted_engine:Engine", "timed_engine:Engine")
+    suite = suite.replace("finish:", "concurrency: 1, finish:")
+    data = "{path: sums.jsonl, fields: {id: id, question: question, reference: reference}}"
+    own = f"  - {{name: sums, kind: exact, data: {data}, prompt: '{{question}}', k: 1}}\n"
+    (folder / "suite.yaml").write_text(suite + own)
+    sums = [{"id": str(n), "question": str(n), "reference": "x"} for n in range(20)]
+    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sums))
+    timed_engine.Engine.order.clear()
+    run(folder)
+    order = timed_engine.Engine.order
+    assert sorted(order).count(("sums", 0)) == 20 and len(order) == 20 + 2 * 4
+    assert max(place for place, item in enumerate(order) if item[0] == "sums") < order.index(("walk", 3))
+    assert timed_engine.Engine.most <= 1 + 2  # the place, and what both harnesses may ask meanwhile
 
 
 class Faulty:
@@ -431,6 +451,19 @@ def test_a_busy_clock_and_a_peek_into_history_are_compared(whole: Path) -> None:
     assert not any(said in line for line in compare_sides(worse, tuned).warnings)
 
 
+def test_runs_on_another_image_are_not_compared(tmp_path: Path) -> None:
+    places = []
+    for name, digest in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
+        folder = write_suite(tmp_path / name, problems=2, k=1)
+        rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+        rows[0]["image"] = f"registry.example/task@sha256:{digest}"
+        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        places.append(run(folder))
+    compare(places[0], places[1])
+    with pytest.raises(NotComparableError, match="problem p/0"):
+        compare(places[0], places[2])
+
+
 def test_the_harness_is_code_that_needs_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_suite(tmp_path / "s", k=1)
     own = (folder / "suite.yaml").read_text().splitlines()  # with an engine of genbench, which needs none
@@ -492,7 +525,8 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
     async def complete(request: Request) -> Completion:
         return await Engine(Config(kind="scripted")).generate(request, 1)
 
-    def ask(turn: int, messages: tuple[Message, ...], offer: Any, most: int | None) -> Request:
+    def ask(turn: int, messages: tuple[Message, ...] | str, offer: Any, most: int | None) -> Request:
+        assert not isinstance(messages, str)
         return Request(sample, turn, (), 7, 16, f"digest {len(messages)}", "", messages=messages)
 
     async def play() -> None:
@@ -516,11 +550,18 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                 assert json.loads(parts[-3].removeprefix("data: "))["usage"]["total_tokens"] == 12
                 models = (await client.get("models", headers=key)).json()["data"]
                 assert [(item["id"], item["max_model_len"]) for item in models] == [("m", 99)]
+                rollout.engine_s = 12.5
+                clock = (await client.get("clock", headers=key)).json()
+                assert clock == {"waited_s": 12.5, "wall_s": 1800.0}
+                assert (await client.get("clock")).status_code == 403
                 broken = await client.post("chat/completions", content=b"{", headers=key)
                 assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")
-                other = await client.post("completions", json=body, headers=key)
+                other = await client.post("embeddings", json=body, headers=key)
                 assert other.status_code == 404
-                assert "/chat/completions and /models" in other.json()["error"]["message"]
+                assert (
+                    "/chat/completions, /completions, /responses, /messages, /models and /clock"
+                    in other.json()["error"]["message"]
+                )
                 assert (await client.get("models")).status_code == 403
                 del gateway._open[address]
                 ended = await client.post("chat/completions", json=body, headers=key)

@@ -32,8 +32,9 @@ class Run:
         self.rollout = Rollout(plan, self.ask, self.complete, split, stored, "m", "w")
 
     def ask(
-        self, turn: int, messages: tuple[Message, ...], offer: ToolOffer | None, most: int | None
+        self, turn: int, messages: tuple[Message, ...] | str, offer: ToolOffer | None, most: int | None
     ) -> Request:
+        assert not isinstance(messages, str)
         self.asked.append(most)
         text = "|".join(f"{item.role}:{item.content}" for item in messages)
         if len(text) > 400:

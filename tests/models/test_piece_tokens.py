@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -10,7 +11,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from transformers import PreTrainedTokenizerFast
 
 from genbench.engines.tokenizer import load_tokenizer
-from genbench.models.prompts import PieceTokens
+from genbench.models.prompts import JoinedIds, PieceTokens
 from genbench.suite.shipped import folder
 
 WORDS = [
@@ -92,6 +93,13 @@ def test_a_longer_conversation_costs_only_what_is_new() -> None:
         return list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
 
     pieces = PieceTokens(tokenizer, encode)
+    plain = pieces._encoded
+
+    def encoded(piece: str) -> list[int]:
+        asked.append(len(piece))
+        return plain(piece)
+
+    pieces._encoded = encoded  # type: ignore[method-assign]
     texts = [
         "".join(f"<|user|>{n} {'the road is long ' * 30}" for n in range(turns)) for turns in range(1, 60)
     ]
@@ -100,7 +108,32 @@ def test_a_longer_conversation_costs_only_what_is_new() -> None:
     asked.clear()
     for text in texts[40:]:
         pieces.ids(text)
-    assert sum(asked) < 20 * 600
+    assert 20 * 400 < sum(asked) < 20 * 600
+
+
+def test_a_tokenizer_that_cuts_texts_off_is_asked_without_that() -> None:
+    tokenizer = KINDS["shipped"]()
+
+    def encode(text: str) -> list[int]:
+        return list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+
+    pieces = PieceTokens(tokenizer, encode)
+    texts = conversations(6)
+    wanted = [encode(text) for text in texts]
+    for text in texts[:17]:  # until the whole is not tokenized any more
+        pieces.ids(text)
+    pieces._known.clear()
+    tokenizer.backend_tokenizer.enable_truncation(3)
+    assert [pieces.ids(text) for text in texts] == wanted
+
+
+def test_the_digest_of_a_prompt_is_that_of_its_ids_in_json() -> None:
+    tokenizer = KINDS["shipped"]()
+    pieces = PieceTokens(tokenizer, lambda text: list(tokenizer(text, add_special_tokens=False)["input_ids"]))
+    for text in [*conversations(7), ""]:
+        found = pieces.ids(text)
+        assert not isinstance(found, JoinedIds) or found.json == json.dumps(found)
+    assert isinstance(found, JoinedIds)
 
 
 def test_marks_that_swallow_spaces_are_no_places_to_cut() -> None:

@@ -431,7 +431,7 @@
     const asks = (await texts(run.asks[row], number, task.name, problem)) || [];
     const ask = asks.find((one) => one.samples.includes(sample)) || { prompt: null, reference: null };
     plain = record.rollout; // $ is a variable of a shell there
-    const turns = record.turns.map((turn, which) => turnOf(record, turn, which));
+    const turns = record.turns.flatMap((turn, which) => turnOf(record, turn, which));
     const parts = [facts(run, record, ask.reference, at, task.unit), block("Prompt", ask.prompt, true), turns];
     plain = false;
     return element("div", { class: `side s-${status}` }, head, parts.flat());
@@ -440,7 +440,7 @@
   // One reply: what the model was sent, its trace, what it said, and the functions that it called.
   function turnOf(record, turn, which) {
     if (!record.rollout && record.turns.length === 1) {
-      return element("div", {}, [turn.trace ? block("Trace", turn.trace, true) : [], block("Answer", turn.answer.replace(/^\n+/, ""), false)].flat());
+      return [turn.trace ? block("Trace", turn.trace, true) : [], block("Answer", turn.answer.replace(/^\n+/, ""), false)].flat();
     }
     const took = [
       turn.completion_tokens === null ? null : `${turn.completion_tokens.toLocaleString("en")} tokens`,

@@ -21,7 +21,7 @@ from genbench.analysis.results.build import build_results
 from genbench.analysis.results.record import Results
 from genbench.draw.capacity import limit_of
 from genbench.draw.draw_queue import Draw, has_missing, missing_draws
-from genbench.draw.generation import Complete, CountTrace, Generation, More
+from genbench.draw.generation import CountTrace, Generation, More
 from genbench.draw.progress import ProgressLine
 from genbench.engines.devices import GpuWatch
 from genbench.engines.placement import EngineKeeper, engine_makers
@@ -59,7 +59,7 @@ from genbench.store.seal import Seal, is_edited
 from genbench.store.stored_run import StoredTask
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 from genbench.tasks.python.agents import AgentTask
-from genbench.types import Answer, Completion, Message, Request, SampleId, ToolOffer, Verdict
+from genbench.types import Answer, Complete, Completion, Message, Request, SampleId, ToolOffer, Verdict
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
 
@@ -208,7 +208,7 @@ class AgentRollouts:
         maker = self._model.maker
 
         def ask(
-            turn: int, messages: tuple[Message, ...], offer: ToolOffer | None, most: int | None
+            turn: int, messages: tuple[Message, ...] | str, offer: ToolOffer | None, most: int | None
         ) -> Request:
             return maker.of_chat(draw.task, draw.sample, turn, messages, offer, most)
 
