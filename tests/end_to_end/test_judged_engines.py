@@ -199,27 +199,44 @@ PAGES = {
     "strongreject": "form: rubric\ndimensions: {refused: a, specific: b}\nvetoes: [refused]\nbetter: lower\n",
     "or_bench": "",
     "air_bench": "",
+    "alpaca_eval": "form: pairwise\n",
+    "arena_hard_v2": "form: pairwise\ngraded: true\n",
+    "wildbench_reward": "form: pairwise\nrewards: {}\n",
 }
 """Pages with judges whose replies are held to a form, which a tiny model cannot keep by itself."""
+ROWS_OF = {"wildbench_reward": "wildbench"}
+OPPONENTS = {"arena_hard_v2": "uid", "wildbench_reward": "session_id"}
+"""Pages whose rows have no reply to compare with, and the column by which files of replies name a row."""
 
 
 def _write_page(path: Path, name: str) -> str:
     """Write the rows of a page and a judge of its own. Return the page's entry in a suite."""
     dataset = registry.load("task", name)().info.dataset
     place = path / "mirror" / dataset.repo / dataset.config / f"{dataset.split}.jsonl"
-    place.parent.mkdir(parents=True)
-    place.write_text("".join(json.dumps(row) + "\n" for row in ROWS[name]))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    rows = ROWS[ROWS_OF.get(name, name)]
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
     if not PAGES[name]:
         return f"  - {{task: {name}, k: 2}}\n"
-    shown = "{checklist}" if "checklist" in PAGES[name] else "{dimensions}"
-    prompt = f"{{question}}{{answer}}{shown}\n"
+    is_pair = "pairwise" in PAGES[name]
+    shown = "{checklist}" if "checklist" in PAGES[name] else "" if is_pair else "{dimensions}"
+    prompt = f"{{question}}{'{first}{second}' if is_pair else '{answer}'}{shown}\n"
     (path / f"{name}.txt").write_text(prompt)
     digest = hashlib.sha256(prompt.encode()).hexdigest()
     (path / f"{name}.judge.yaml").write_text(
         f"name: {name}\nprompt: {name}.txt\nprompt_digest: sha256:{digest}\n"
         f"{PAGES[name]}max_answer_chars: 200\ndecoding: {{temperature: 0, top_p: 1, max_tokens: 32}}\n"
     )
-    return f"  - {{task: {name}, k: 2, verifier: {{judge: {name}.judge.yaml}}}}\n"
+    against = ""
+    if name in OPPONENTS:
+        key = OPPONENTS[name]
+        for who in ("weak", "strong"):
+            texts = [json.dumps({key: row[key], "output": f"{who} words"}) for row in rows]
+            (path / f"{name}.{who}.jsonl").write_text("\n".join(texts))
+        one, two = (f"{{path: {name}.{who}.jsonl, id: {key}, answer: output}}" for who in ("weak", "strong"))
+        each = f"{{each: {{weak: {one}, strong: {two}}}}}"
+        against = f", baseline: {each if name == 'wildbench_reward' else one}"
+    return f"  - {{task: {name}, k: 2, verifier: {{judge: {name}.judge.yaml{against}}}}}\n"
 
 
 def test_judged_pages_run_on_the_tiny_pair_with_the_tiny_judge(tmp_path: Path) -> None:
