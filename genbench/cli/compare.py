@@ -157,7 +157,7 @@ def compare(
 def _compare_judges(first: Path, second: Path, tasks: list[str], as_json: bool) -> None:
     """Print what another judge makes of the same texts."""
     from genbench.analysis.comparison.judge_change import judge_changes
-    from genbench.reports.terminal.judge_change import judge_changes_text
+    from genbench.reports.terminal.compare import judge_changes_text
 
     print_record(judge_changes(first, second, tasks), judge_changes_text, as_json)
 

@@ -151,8 +151,8 @@ def _json(path: Path) -> Any:
         raise InputError(f"{path}: not valid JSON: {error}") from error
 
 
-def _object(value: Any, where: str) -> Mapping[str, Any]:
-    """Return a JSON object. None is an empty one.
+def json_object(value: Any, where: str) -> Mapping[str, Any]:
+    """Return a JSON object of a log. None is an empty one.
 
     Raises:
         InputError: it is something else.
@@ -177,13 +177,13 @@ def _harbor(source: Path, metric: str | None) -> AgentLog:
     seen: Counter[str] = Counter()
     samples, models = list[AgentSample](), Counter[str]()
     for place in sorted(place for place in source.glob("*/result.json") if place.is_file()):
-        trial = _object(_json(place), str(place))
+        trial = json_object(_json(place), str(place))
         problem = trial.get("task_name")
         if not isinstance(problem, str):
             raise InputError(f"{place}: no 'task_name': not the result of a trial of harbor")
-        raised = _object(trial.get("exception_info"), f"{place}: 'exception_info'")
-        verified = _object(trial.get("verifier_result"), f"{place}: 'verifier_result'")
-        rewards = _object(verified.get("rewards"), f"{place}: 'rewards'")
+        raised = json_object(trial.get("exception_info"), f"{place}: 'exception_info'")
+        verified = json_object(trial.get("verifier_result"), f"{place}: 'verifier_result'")
+        rewards = json_object(verified.get("rewards"), f"{place}: 'rewards'")
         name = metric or ("reward" if "reward" in rewards or not rewards else next(iter(rewards)))
         outcome = harbor_outcome(raised.get("exception_type"), _reward(rewards.get(name), str(place), name))
         turns = tuple(_of_atif(place.parent / "agent" / "trajectory.json"))
@@ -205,7 +205,7 @@ def _of_atif(path: Path) -> Iterator[AgentTurn]:
     """Yield the turns of a trajectory in the format ATIF. A file that is not there has none."""
     if not path.is_file():
         return
-    steps = _object(_json(path), str(path)).get("steps")
+    steps = json_object(_json(path), str(path)).get("steps")
     waiting: list[str] = []
     for step in steps if isinstance(steps, list) else ():
         if not isinstance(step, Mapping):
@@ -262,7 +262,7 @@ def _of_chat(messages: Any, where: str, *, greets: bool = False) -> Iterator[Age
     """
     waiting: list[str] = []
     for message in messages if isinstance(messages, list) else ():
-        item = _object(message, f"{where}: a message")
+        item = json_object(message, f"{where}: a message")
         role, text = str(item.get("role")), _plain(item.get("content"))
         if greets and role == "assistant":
             waiting.append(_part(role, text))
@@ -297,18 +297,18 @@ def _tau2(source: Path, found: Mapping[str, Any]) -> AgentLog | None:
     samples = []
     for number, item in enumerate(simulations):
         where = f"{source}: simulation {number}"
-        simulation = _object(item, where)
+        simulation = json_object(item, where)
         ending = simulation.get("termination_reason")
         if not isinstance(ending, str) or "task_id" not in simulation:
             raise InputError(f"{where}: no 'task_id' or no 'termination_reason': not of tau2")
-        rewarded = _object(simulation.get("reward_info"), f"{where}: 'reward_info'")
+        rewarded = json_object(simulation.get("reward_info"), f"{where}: 'reward_info'")
         outcome = tau2_outcome(ending, _reward(rewarded.get("reward"), where, "reward"))
         trial = simulation.get("trial")
         turns = tuple(_of_chat(simulation.get("messages"), where, greets=True))
         index = trial if isinstance(trial, int) and trial >= 0 else 0
         samples.append(AgentSample(str(simulation["task_id"]), index, outcome, turns))
-    agent = _object(
-        _object(found.get("info"), f"{source}: 'info'").get("agent_info"), f"{source}: 'agent_info'"
+    agent = json_object(
+        json_object(found.get("info"), f"{source}: 'info'").get("agent_info"), f"{source}: 'agent_info'"
     )
     return AgentLog("tau2", str(agent.get("llm") or source.stem), "reward", tuple(samples), ())
 
@@ -349,17 +349,17 @@ def _mini(source: Path, say: Say) -> AgentLog:
     Those are a report `MODEL.RUN.json`, or a report.json for each instance anywhere below the folder. A
     folder without any trajectory is that of another agent: then its verdicts are all that is known.
     """
-    predictions = _object(_json(source / "preds.json"), str(source / "preds.json"))
+    predictions = json_object(_json(source / "preds.json"), str(source / "preds.json"))
     if not predictions:
         raise InputError(f"{source / 'preds.json'}: has no instance")
     places, is_mini = _verdicts(source), any(source.glob("*/*.traj.json"))
     samples, models = list[AgentSample](), Counter[str]()
     for name, item in sorted(predictions.items()):
-        prediction = _object(item, f"{source / 'preds.json'}: '{name}'")
+        prediction = json_object(item, f"{source / 'preds.json'}: '{name}'")
         models[str(prediction.get("model_name_or_path") or source.name)] += 1
         path = source / name / f"{name}.traj.json"
-        found = _object(_json(path), str(path)) if path.is_file() else {}
-        ending = _object(found.get("info"), f"{path}: 'info'").get("exit_status")
+        found = json_object(_json(path), str(path)) if path.is_file() else {}
+        ending = json_object(found.get("info"), f"{path}: 'info'").get("exit_status")
         place = places.get(name)
         if is_mini:
             outcome = _mini_outcome(str(ending or ""), bool(prediction.get("model_patch")), place)
@@ -388,9 +388,9 @@ def _verdicts(source: Path) -> dict[str, SwebenchPlace]:
     found: dict[str, SwebenchPlace] = {}
     for path in sorted(source.glob("*.json")):
         if agent_tool(path) == "swebench":
-            found |= _places(path, _object(_json(path), str(path)))
+            found |= _places(path, json_object(_json(path), str(path)))
     for path in sorted(source.rglob("report.json")):
-        for name, item in _object(_json(path), str(path)).items():
+        for name, item in json_object(_json(path), str(path)).items():
             if isinstance(item, Mapping) and isinstance(item.get("resolved"), bool):
                 broken = item.get("infra_failure") is True and not item["resolved"]
                 place: SwebenchPlace = "resolved" if item["resolved"] else "unresolved"
@@ -418,7 +418,7 @@ def _mlebench(source: Path, found: Mapping[str, Any], metric: str) -> AgentLog:
     samples = []
     for number, item in enumerate(reports):
         where = f"{source}: report {number}"
-        report = _object(item, where)
+        report = json_object(item, where)
         name = report.get("competition_id")
         known = [key for key, value in report.items() if isinstance(value, bool)]
         if not isinstance(name, str) or not isinstance(report.get(metric), bool):

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from genbench.data.parquet import read_batches
 from genbench.errors import InputError
-from genbench.exchange.agent_logs import AgentLog, outcome_record, read_agent_log
+from genbench.exchange.agent_logs import AgentLog, json_object, outcome_record, read_agent_log
 from genbench.store.json_files import encode, lines_of, replace
 
 Line = dict[str, Any]
@@ -239,19 +239,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def _object(value: Any, where: str) -> Mapping[str, Any]:
-    """Return a JSON object of a log. None is an empty one.
-
-    Raises:
-        InputError: it is something else.
-    """
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise InputError(f"{where} is {value!r:.80}, wanted a JSON object")
-    return value
-
-
 def _text(value: Any) -> str | None:
     """Return an answer as text. Inspect allows any JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
@@ -348,7 +335,7 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
         if choice.task is not None and name != choice.task:
             continue
         where = f"{source}:{number}"
-        score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
+        score = json_object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
         if score is None:
             raise InputError(f"{where}: 'evaluation.score' is {score!r}, wanted a number up to 1")
         given = record.get("answer_attribution") or [{}]
@@ -359,7 +346,7 @@ def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterato
             "problem_id": problem,
             "sample_index": seen[name, problem],
             "score": _score(score, where, "evaluation.score"),
-            "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
+            "answer": _text(json_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
             "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
         }
         seen[name, problem] += 1
@@ -402,9 +389,9 @@ def _evalscope(source: Path, records: Records, choice: ImportChoice) -> Iterator
 
 
 def _evalscope_score(record: Line, where: str) -> Mapping[str, Any]:
-    outer = _object(record.get("sample_score"), f"{where}: 'sample_score'")
-    found = dict(_object(outer.get("score"), f"{where}: 'sample_score.score'"))
-    return found | {"value": _object(found.get("value"), f"{where}: 'sample_score.score.value'")}
+    outer = json_object(record.get("sample_score"), f"{where}: 'sample_score'")
+    found = dict(json_object(outer.get("score"), f"{where}: 'sample_score.score'"))
+    return found | {"value": json_object(found.get("value"), f"{where}: 'sample_score.score.value'")}
 
 
 def open_compass(source: Path) -> Mapping[str, Any] | None:
@@ -437,7 +424,7 @@ def _open_compass(source: Path, details: Mapping[str, Any], choice: ImportChoice
         if name == "type":
             continue
         where = f"{source}: details of {name!r}"
-        detail = _object(item, where)
+        detail = json_object(item, where)
         right = detail.get("correct", detail.get("is_correct", detail.get("score")))
         right = right[0] if isinstance(right, list) and len(right) == 1 else right
         if not isinstance(right, bool | int | float):
@@ -510,7 +497,7 @@ def _helm(source: Path, choice: ImportChoice) -> Iterator[Line]:
     found = _json(source)
     if not isinstance(found, list):
         raise InputError(f"{source}: wanted a list of figures by instance, as HELM writes it")
-    items = [(number, _object(item, f"{source}: entry {number}")) for number, item in enumerate(found)]
+    items = [(number, json_object(item, f"{source}: entry {number}")) for number, item in enumerate(found)]
     by_name = [(item, _helm_stats(item, f"{source}: entry {number}")) for number, item in items]
     names = dict.fromkeys(name for _, stats in by_name for name in stats)
     known = [name for name in _HELM_METRICS if name in names]
@@ -540,8 +527,8 @@ def _helm_stats(item: Mapping[str, Any], where: str) -> dict[str, float | None]:
         raise InputError(f"{where}: 'stats' is {stats!r:.40}, wanted a list")
     found: dict[str, float | None] = {}
     for stat in stats:
-        own = _object(stat, f"{where}: a stat")
-        about = _object(own.get("name"), f"{where}: 'name' of a stat")
+        own = json_object(stat, f"{where}: a stat")
+        about = json_object(own.get("name"), f"{where}: 'name' of a stat")
         name = about.get("name")
         if isinstance(name, str) and _is_number(own.get("mean")) and not about.get("perturbation"):
             found.setdefault(name, own["mean"])
@@ -557,18 +544,18 @@ def _helm_states(path: Path) -> dict[tuple[str, Any], Line]:
     states = found.get("request_states") if isinstance(found, dict) else None
     said: dict[tuple[str, Any], Line] = {}
     for state in states if isinstance(states, list) else ():
-        own = _object(state, f"{path}: a request state")
-        instance = _object(own.get("instance"), f"{path}: 'instance'")
+        own = json_object(state, f"{path}: a request state")
+        instance = json_object(own.get("instance"), f"{path}: 'instance'")
         references = [item for item in instance.get("references") or () if isinstance(item, Mapping)]
         right = next((item for item in references if "correct" in (item.get("tags") or ())), {})
-        completions = _object(own.get("result"), f"{path}: 'result'").get("completions") or [{}]
+        completions = json_object(own.get("result"), f"{path}: 'result'").get("completions") or [{}]
         key = (str(instance.get("id")), own.get("train_trial_index"))
         said.setdefault(
             key,
             {
-                "prompt": _first_text(_object(own.get("request"), f"{path}: 'request'").get("prompt")),
-                "text": _first_text(_object(completions[0], f"{path}: a completion").get("text")),
-                "target": _shown(_object(right.get("output"), f"{path}: 'output'").get("text")),
+                "prompt": _first_text(json_object(own.get("request"), f"{path}: 'request'").get("prompt")),
+                "text": _first_text(json_object(completions[0], f"{path}: a completion").get("text")),
+                "target": _shown(json_object(right.get("output"), f"{path}: 'output'").get("text")),
             },
         )
     return said
@@ -804,7 +791,7 @@ def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, An
     if not isinstance(found, dict):
         raise InputError(f"{source}: {name}: wanted a JSON object")
     if name.endswith(("header.json", "start.json")):
-        _object(found.get("eval"), f"{source}: {name}: 'eval'")
+        json_object(found.get("eval"), f"{source}: {name}: 'eval'")
     return found
 
 
@@ -834,7 +821,7 @@ def inspect_metrics(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """
     names: dict[str, None] = {}
     for sample in samples:
-        scores = _object(_object(sample, "a sample").get("scores"), "'scores' of a sample")
+        scores = json_object(json_object(sample, "a sample").get("scores"), "'scores' of a sample")
         for scorer, score in scores.items():
             value = score.get("value") if isinstance(score, dict) else score
             inner = value if isinstance(value, dict) else {None: value}
@@ -853,14 +840,14 @@ def inspect_lines(
         InputError: a value is neither a number up to 1 nor one of Inspect's letters, or a sample has no
             id or no epoch from 1 on.
     """
-    facts = _object(head.get("eval"), f"{source}: 'eval'")
+    facts = json_object(head.get("eval"), f"{source}: 'eval'")
     seed = _seed_of(source, head)
     imported = {"from": "inspect", "lacks": [] if seed is not None else ["seeds"]}
     name = task or str(facts.get("task") or source.stem)
     for sample in samples:
         scorer, _, key = metric.partition("/")
         where = f"{source}: sample {sample.get('id')!r:.80}, epoch {sample.get('epoch')!r:.80}"
-        score = _object(_object(sample.get("scores"), where).get(scorer), f"{where}: '{scorer}'")
+        score = json_object(json_object(sample.get("scores"), where).get(scorer), f"{where}: '{scorer}'")
         named, epoch = sample.get("id"), sample.get("epoch") or 1
         if not isinstance(named, str | int) or not isinstance(epoch, int) or epoch < 1:
             raise InputError(f"{where}: wanted an id, and a whole number from 1 on as the epoch")
@@ -908,8 +895,8 @@ def _message(item: Any) -> str:
 def _seed_of(source: Path, head: Mapping[str, Any]) -> Any:
     """Return the seed of all requests of an Inspect log, None if it has none."""
     for outer, inner in (("eval", "model_generate_config"), ("plan", "config")):
-        part = _object(head.get(outer), f"{source}: '{outer}'")
-        seed = _object(part.get(inner), f"{source}: '{outer}.{inner}'").get("seed")
+        part = json_object(head.get(outer), f"{source}: '{outer}'")
+        seed = json_object(part.get(inner), f"{source}: '{outer}.{inner}'").get("seed")
         if seed is not None:
             return seed
     return None
@@ -929,7 +916,10 @@ def _own_draws(
         return samples
     kept: dict[tuple[str, str], Mapping[str, Any]] = {}
     for sample in samples:
-        own = _object(_object(sample, "a sample").get("metadata"), "'metadata' of a sample").get("seed", seed)
+        told = json_object(json_object(sample, "a sample").get("metadata"), "'metadata' of a sample")
+        own = told.get("seed", seed)
+            "seed", seed
+        )
         first = kept.setdefault((json.dumps(sample.get("id")), json.dumps(own)), sample)
         if _epoch(sample) < _epoch(first):
             kept[json.dumps(sample.get("id")), json.dumps(own)] = sample

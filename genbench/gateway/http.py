@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import httpx
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from genbench.errors import nearest
 from genbench.gateway.apis import APIS, Api
 from genbench.gateway.chat import ChatError, ChatReply, ChatRequest
-from genbench.gateway.peers import pass_on
 
 if TYPE_CHECKING:
     from genbench.gateway.gateway import Gateway
+    from genbench.gateway.rollout import Rollout
 
 _LARGEST = 64 << 20
 """Bytes of a request."""
 _KEEP_ALIVE_S = 3600
 """Seconds that a connection stays open. One that is closed while a tool works is an error of some clients."""
+_PEER_ROUTE = "chat/completions"
+_PEER_S = 600.0
+"""Seconds until a server of another model is given up."""
 _END_S = 5.0
 """Seconds that open requests have at the end."""
 
@@ -67,7 +73,7 @@ def application(gateway: Gateway) -> Starlette:
     async def peer(request: Request) -> Response:
         try:
             rollout = gateway.rollout(_address(request), _key(request))
-            return await pass_on(rollout, request.path_params["peer"], request.path_params["rest"], request)
+            return await _peer(rollout, request)
         except ChatError as error:
             return _refusal(error, APIS["/chat/completions"])
 
@@ -101,13 +107,50 @@ def _key(request: Request) -> str:
     return bearer or str(request.headers.get("x-api-key", "")).strip()
 
 
-async def _body(request: Request) -> Any:
+async def _bytes(request: Request) -> bytes:
     if int(request.headers.get("content-length") or 0) > _LARGEST:
         raise ChatError(f"the request has more than {_LARGEST} bytes", status=413)
+    return await request.body()
+
+
+async def _body(request: Request) -> Any:
     try:
-        return json.loads(await request.body())
+        return json.loads(await _bytes(request))
     except (ValueError, RecursionError):
         raise ChatError("the body is no JSON") from None
+
+
+async def _peer(rollout: Rollout, request: Request) -> Response:
+    """Return the reply of another model that takes part, such as a simulated user, as its server gives it.
+
+    A harness reaches nothing but the gateway, which adds the keys of these servers. The key of the rollout
+    opens them, so that they end with it.
+
+    Raises:
+        ChatError: the suite names no such model, the route is another one, or its server cannot be reached.
+    """
+    name, route = request.path_params["peer"], request.path_params["rest"]
+    peer = rollout.plan.peers.get(name)
+    if peer is None:
+        known = nearest(name, rollout.plan.peers) if rollout.plan.peers else "; the suite names none"
+        raise ChatError(f"options.peers has no '{name}'{known}", status=404)
+    if route != _PEER_ROUTE:
+        raise ChatError(f"{route}: other models are asked by /{_PEER_ROUTE}", status=404)
+    headers = {"Content-Type": "application/json"}
+    if peer.key is not None:
+        headers["Authorization"] = f"Bearer {os.environ.get(peer.key, '')}"
+    body = await _bytes(request)
+    with rollout.asking_a_peer():
+        try:
+            async with httpx.AsyncClient(timeout=_PEER_S) as client:
+                reply = await client.post(
+                    f"{peer.base_url.rstrip('/')}/{route}", content=body, headers=headers
+                )
+        except httpx.HTTPError as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ChatError(f"peers.{name}: {peer.base_url} gives no reply ({why})", status=502) from None
+    kind = reply.headers.get("content-type", "application/json")
+    return Response(reply.content, status_code=reply.status_code, media_type=kind)
 
 
 def _refusal(error: ChatError, api: Api) -> Response:

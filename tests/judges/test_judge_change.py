@@ -13,7 +13,7 @@ from genbench import pipeline
 from genbench.analysis.comparison.compare import compare
 from genbench.analysis.comparison.judge_change import judge_changes
 from genbench.errors import InputError, NotComparableError
-from genbench.reports.terminal.judge_change import judge_changes_text
+from genbench.reports.terminal.compare import judge_changes_text
 from tests import warm
 
 from .conftest import Case, Server
