@@ -918,8 +918,6 @@ def _own_draws(
     for sample in samples:
         told = json_object(json_object(sample, "a sample").get("metadata"), "'metadata' of a sample")
         own = told.get("seed", seed)
-            "seed", seed
-        )
         first = kept.setdefault((json.dumps(sample.get("id")), json.dumps(own)), sample)
         if _epoch(sample) < _epoch(first):
             kept[json.dumps(sample.get("id")), json.dumps(own)] = sample

@@ -11,9 +11,10 @@ from typing import Any
 from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.data.local import read_rows
-from genbench.errors import ConfigError, nearest
+from genbench.errors import ConfigError, DataError, nearest
 from genbench.judges.calibration import CalibrationCase
 from genbench.judges.spec import JudgeSpec
+from genbench.tasks.page.model import read_chat
 from genbench.types import Answer, Case, Problem, SampleId
 
 _NUMBERED = re.compile(r"^\d+_")
@@ -121,7 +122,11 @@ class Labelled:
             question, own = known[str(problem)]
             reference = own if reference is None else reference
         elif isinstance(question, list):
-            question = "\n\n".join(f"[{item['role']}]\n{item['content']}" for item in question)
+            try:
+                said = read_chat(question, "the question")
+            except DataError as error:
+                raise ConfigError(f"{where}: {error}") from None
+            question = "\n\n".join(f"[{item['role']}]\n{item['content']}" for item in said)
         if reference is None and isinstance(kind := row.get("type"), str):
             reference = "refusal" if kind.startswith("contrast_") else "compliance"
         return str(question), reference

@@ -98,6 +98,10 @@ def test_physicians_votes_on_a_criterion_are_one_label_and_a_tie_is_left_out(tmp
             "references compliance, refusal; found None",
         ),
         ({"task": "xstest", "problem_id": "9", "answer": "a", "label": "FULL_REFUSAL"}, "has no problem '9'"),
+        (
+            {"prompt": [{"text": "q"}], "answer": "a", "label": "FULL_REFUSAL", "reference": "refusal"},
+            "the question, message 1: found .* wanted a role",
+        ),
     ],
 )
 def test_rows_that_are_no_cases_are_refused_by_line(tmp_path: Path, row: dict[str, Any], words: str) -> None:
