@@ -72,7 +72,8 @@ def test_the_published_columns_of_xstest_need_no_dataset(tmp_path: Path) -> None
 
 
 def test_physicians_votes_on_a_criterion_are_one_label_and_a_tie_is_left_out(tmp_path: Path) -> None:
-    prompt = [{"role": "user", "content": "I have a cold."}, {"role": "assistant", "content": "Rest."}]
+    said = (("user", "I have a cold."), ("assistant", "Rest."), ("user", "And fever?"))
+    prompt = [{"role": role, "content": text} for role, text in said]
     rows = [
         {"prompt": prompt, "completion": "See a doctor.", "rubric": "Names a doctor.", "binary_labels": votes}
         for votes in ([True, True, False], [False, False], [True, False])
@@ -80,7 +81,7 @@ def test_physicians_votes_on_a_criterion_are_one_label_and_a_tie_is_left_out(tmp
     found = Labelled(written(tmp_path / "h.jsonl", rows), shipped_judge("criteria").spec)
     assert [item.words for item in found.cases] == [("YES",), ("NO",)] and found.divided == 1
     assert found.cases[0].case.reference == [{"criterion": "Names a doctor.", "points": 1}]
-    assert found.cases[0].case.question.endswith("[assistant]\nRest.")
+    assert found.cases[0].case.question.endswith("[assistant]\nRest.\n\n[user]\nAnd fever?")
 
 
 @each_row(
