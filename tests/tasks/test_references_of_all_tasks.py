@@ -20,6 +20,7 @@ from tests.tasks import test_mirrored_pages as mirrored
 from tests.tasks import test_references_constraints as constraints
 from tests.tasks import test_references_programs as programs
 from tests.tasks import test_references_scored as scored
+from tests.tasks.test_agent_pages import AGENTS
 from tests.tasks.test_builtins import OWN_ROWS
 from tests.tasks.test_livebench import ROWS as LIVEBENCH
 from tests.tasks.test_long_rows import mrcr_row
@@ -66,6 +67,7 @@ ELSEWHERE = {
     **dict.fromkeys(("bfcl_v3_live", "bfcl_v3_non_live"), "test_bfcl.py"),
     "bfcl_v3_multi_turn": "test_bfcl_multi_turn.py",
     **dict.fromkeys((*LIVEBENCH, "livebench_coding"), "test_livebench.py"),
+    **dict.fromkeys(AGENTS, "test_agent_pages.py"),
     "helmet_recall": "test_ruler.py",
     "xstest": "tests/verifiers/text/test_refusal.py",
     **dict.fromkeys((name for name in mirrored.NAMES if name not in ("hle", "math", "drop")), "mirrored"),
