@@ -320,7 +320,7 @@ def judge() -> None:
     epilog=examples(
         "genbench judge check simpleqa --suite nightly.yaml",
         "genbench judge check my_judge.yaml --suite nightly.yaml --pin",
-        "genbench judge check refusal --suite nightly.yaml --cases xstest.jsonl --limit 300",
+        "genbench judge check refusal --suite nightly.yaml --cases xstest.jsonl --cases-limit 300",
     ),
 )
 def judge_check(
@@ -337,7 +337,7 @@ def judge_check(
             help="Replies with labels of people (XSTest's, HealthBench's, your own) instead of its set."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Draw so many of --cases at random.", min=1)] = None,
+    cases_limit: Annotated[int | None, typer.Option(help="Draw so many of --cases at random.", min=1)] = None,
     data_dir: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -349,9 +349,9 @@ def judge_check(
     from genbench.reports.terminal.judge_check import judge_text
     from genbench.runs.judge_check import CasesFile, check_judge
 
-    if cases is None and limit is not None:
-        raise ConfigError("--limit draws from --cases; a calibration set is always asked whole")
-    given = None if cases is None else CasesFile(cases, data_dir, limit)
+    if cases is None and cases_limit is not None:
+        raise ConfigError("--cases-limit draws from --cases; a calibration set is always asked whole")
+    given = None if cases is None else CasesFile(cases, data_dir, cases_limit)
     print_record(
         check_judge(judge, suite, pin=pin, cases=given),
         judge_text,

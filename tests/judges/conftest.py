@@ -24,6 +24,12 @@ STALL_S = 30.0
 """How long a stalled reply takes; shorter only where the server is closed."""
 
 
+class WithBacklog(ThreadingHTTPServer):
+    """A server that lets many connections wait. A sixth one would be tried again a second later."""
+
+    request_queue_size = 128
+
+
 class Server:
     """Grades by `grade(prompt)`; `faults[n]` spoils the n-th chat request (from 0)."""
 
@@ -67,7 +73,7 @@ class Server:
                     owner.keys.add(self.headers.get("Authorization"))
                 owner.answer(self, prompt, owner.every or owner.faults.get(number))
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = WithBacklog(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05})
         self.thread.start()

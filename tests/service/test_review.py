@@ -377,9 +377,7 @@ SERVER = """
     import sys
     import uvicorn
     from pathlib import Path
-    from genbench.judges.calibration import read_calibration
-from genbench.judges.spec import judge_path, read_judge
-from genbench.ledger.database import open_ledger
+    from genbench.ledger.database import open_ledger
     from genbench.queue.database import open_queue
     from genbench.service.app import make_app, server_config
     from genbench.service.context import Service
@@ -401,6 +399,8 @@ def start(place: Path, port: int) -> subprocess.Popen[bytes]:
             time.sleep(0.05)
         else:
             return process
+    process.kill()
+    process.wait()
     raise AssertionError("the server does not start")
 
 

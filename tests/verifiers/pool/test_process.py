@@ -42,9 +42,11 @@ def test_one_reference_is_one_line_with_its_row() -> None:
 
 
 def test_many_references_are_bounded_and_counted() -> None:
-    lines = refused_text({f"p{i}": "bad" for i in range(1234)}, {"p1": 2}).splitlines()
-    assert lines[0] == "1,234 references cannot be read:" and lines[2] == "  problem p1 (row 2): bad"
+    lines = refused_text({f"p{i}": f"bad {i}" for i in range(1234)}, {"p1": 2}).splitlines()
+    assert lines[0] == "1,234 references cannot be read:" and lines[2] == "  problem p1 (row 2): bad 1"
     assert len(lines) == 22 and lines[-1] == "  … and 1,214 more"
+    same = refused_text({f"p{i}": "bad" for i in range(1234)})
+    assert same == "1,234 references cannot be used: bad", "a reason that all share is said once"
 
 
 def test_the_digest_of_a_verifier_is_that_of_its_name_options_and_version() -> None:
