@@ -22,6 +22,10 @@ _LIMITS = {"wall_s": 3.0}
 _FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
 _TAGGED = re.compile(r"\[ANSWER\](.*?)(?:\[/ANSWER\]|\Z)", re.S)
 _LONGEST = 20_000
+_REACHING = frozenset(
+    {"eval", "exec", "compile", "globals", "locals", "vars", "getattr", "__import__", "__builtins__"}
+)
+"""Names by which an expression could call the function without naming it."""
 
 
 class PredictionVerifier(BaseVerifier):
@@ -140,10 +144,14 @@ def _side(expression: ast.expr, of: Of) -> ast.expr:
 
 def _refused(given: ast.expr, of: Of) -> str | None:
     """Return why an expression cannot be the answer, or None."""
-    calls = [node for node in ast.walk(given) if isinstance(node, ast.Call)]
     if of == "input":
         return None if _is_function(given) else f"it is not a call of {_FUNCTION}"
-    return f"it calls {_FUNCTION}" if any(map(_is_function, calls)) else None
+    names = {node.id for node in ast.walk(given) if isinstance(node, ast.Name)}
+    parts = [node.attr for node in ast.walk(given) if isinstance(node, ast.Attribute)]
+    if _FUNCTION in names:
+        return f"it uses {_FUNCTION}"
+    found = [*sorted(names & _REACHING), *(part for part in parts if part.startswith("_"))]
+    return f"it uses {found[0]}, by which a value can be computed with {_FUNCTION}" if found else None
 
 
 def _is_function(node: ast.AST) -> bool:
