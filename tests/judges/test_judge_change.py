@@ -38,10 +38,10 @@ def rescored(judged: Case) -> Path:
 
 
 def _grade(prompt: str) -> str:
-    """The first judge likes numbers below 6, the other one even numbers and 7."""
+    """The first judge likes numbers below 6, the other one even numbers and those above 6."""
     found = re.search(r"What is (\d+)\?", prompt)
     number = int(found[1]) if found else 0
-    likes = number % 2 == 0 or number == 7 if prompt.startswith("other: ") else number < 6
+    likes = number % 2 == 0 or number > 6 if prompt.startswith("other: ") else number < 6
     return "EQUAL" if likes else "DIFFERENT"
 
 
@@ -58,13 +58,13 @@ def test_both_scores_and_the_agreement_are_given_task_by_task(two: tuple[Path, P
     record = judge_changes(*two)
     task = record.tasks["free"]
     assert (task.first.name, task.second.name, task.n, task.samples) == ("free_form", "other", 10, 20)
-    assert task.score_first == pytest.approx(0.6) and task.score_second == pytest.approx(0.6)
-    assert task.difference == pytest.approx(0.0) and task.ci is not None and task.ci[0] < 0 < task.ci[1]
-    assert (task.higher, task.lower) == (6, 6) and task.agreement == pytest.approx(0.4)
-    chance = 0.6 * 0.6 + 0.4 * 0.4
-    assert task.kappa == pytest.approx((0.4 - chance) / (1 - chance))
+    assert task.score_first == pytest.approx(0.6) and task.score_second == pytest.approx(0.7)
+    assert task.difference == pytest.approx(0.1) and task.ci is not None and task.ci[0] < 0 < task.ci[1]
+    assert (task.higher, task.lower) == (8, 6) and task.agreement == pytest.approx(0.3)
+    chance = 0.6 * 0.7 + 0.4 * 0.3
+    assert task.kappa == pytest.approx((0.3 - chance) / (1 - chance))
     text = judge_changes_text(record)
-    assert "says nothing about models" in text and "6 texts higher, 6 lower" in text
+    assert "says nothing about models" in text and "8 texts higher, 6 lower" in text
     assert record.same == ()
 
 

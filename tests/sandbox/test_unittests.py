@@ -204,6 +204,11 @@ def test_every_form_of_a_test_counts(runner: UnittestRunner) -> None:
     assert (found.verdict, found.test) == ("wrong", 5)
     broken = KINDS.replace("cls.wanted = 3", "raise OSError('no fixture')")
     assert graded(runner, RIGHT, broken).verdict != "pass"
+    after = KINDS.replace(
+        "    async def",
+        "    @classmethod\n    def tearDownClass(cls):\n        open('gone')\n\n    async def",
+    )
+    assert graded(runner, RIGHT, after).verdict == "runtime_error", "a failure after the last test is one"
     surprising = KINDS.replace("self.assertEqual(1, 2)", "self.assertEqual(task_func([1]), 1)")
     assert graded(runner, RIGHT, surprising).verdict == "wrong"
     all_left_out = KINDS.replace("class TestCases", "@unittest.skip('all')\nclass TestCases")
