@@ -1,6 +1,6 @@
 """A small agent: it asks the model a few times, and tells what it got. It uses only the standard library.
 
-Settings: `turns` (3), `pause_s` after each of them (0), `faults`, the share of requests that it gives up and
+Settings: `turns` (3), `pause_s` before each of them (0), `faults`, the share of requests that it gives up and
 sends again, and `do`, what else it does. `reach` connects to an address, `peek` sends requests with other
 keys, `write` writes outside, `look` tells its environment, `fill` sends more than a context takes.
 `ignore` asks nobody, `fail` ends with status 3 at its first try, `crash` ends without a result, `sleep` uses
@@ -90,8 +90,8 @@ def main() -> None:
     messages = [{"role": "user", "content": PROBLEM["instruction"] + os.environ.get("MACHINE", "")}]
     said = []
     for turn in range(SETTINGS.get("turns", 3)):
-        said.append(ask(messages))
         time.sleep(SETTINGS.get("pause_s", 0))
+        said.append(ask(messages))
         messages += [
             {"role": "assistant", "content": said[-1]},
             {"role": "user", "content": f"And then, {turn}?"},

@@ -29,7 +29,7 @@ from genbench.errors import ConfigError, EngineError, NotComparableError, RunFol
 from genbench.gateway import http
 from genbench.gateway.gateway import Gateway
 from genbench.gateway.rollout import Rollout
-from genbench.harnesses.plan import HarnessPlan, Limits
+from genbench.harnesses.plan import HarnessPlan, Limits, Peer
 from genbench.models.requests import sample_seed
 from genbench.pipeline import RunOptions
 from genbench.reports.browse import sample_rows
@@ -189,6 +189,7 @@ def test_a_rollout_holds_a_place_only_while_it_asks(tmp_path: Path) -> None:
     run(folder)
     order = timed_engine.Engine.order
     assert sorted(order).count(("sums", 0)) == 20 and len(order) == 20 + 2 * 4
+    assert order[0] == ("sums", 0), "a harness that has not asked yet holds no place"
     assert max(place for place, item in enumerate(order) if item[0] == "sums") < order.index(("walk", 3))
     assert timed_engine.Engine.most <= 1 + 2  # the place, and what both harnesses may ask meanwhile
 
@@ -519,7 +520,8 @@ def test_a_machine_without_namespaces_is_refused_before_anything_is_drawn(tmp_pa
 
 def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
     """By HTTP on its socket: streams, the model, errors, and the key of a rollout that is over."""
-    plan = HarnessPlan("command", ("true",), {}, Limits(), "1")
+    peers = {"user": Peer(base_url="http://127.0.0.1:9/v1", model="other")}
+    plan = HarnessPlan("command", ("true",), {}, Limits(), "1", peers=peers)
     sample = SampleId("walk", "p/0", 0)
 
     async def complete(request: Request) -> Completion:
@@ -562,6 +564,19 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                     "/chat/completions, /completions, /responses, /messages, /models and /clock"
                     in other.json()["error"]["message"]
                 )
+                peer = f"http://x{address}/peers/user/v1/chat/completions"
+                for place, status, said in (
+                    (peer.replace("user", "usr"), 404, "options.peers has no 'usr'; did you mean 'user'"),
+                    (
+                        peer.replace("chat/", ""),
+                        404,
+                        "completions: other models are asked by /chat/completions",
+                    ),
+                    (peer, 502, "peers.user: http://127.0.0.1:9/v1 gives no reply"),
+                ):
+                    refused = await client.post(place, json=body, headers=key)
+                    assert refused.status_code == status and said in refused.json()["error"]["message"]
+                assert (await client.post(peer, json=body)).status_code == 403
                 assert (await client.get("models")).status_code == 403
                 del gateway._open[address]
                 ended = await client.post("chat/completions", json=body, headers=key)
