@@ -20,6 +20,7 @@ QUICK_WORKERS ?= 3
 
 # Where the libraries of BigCodeBench's tests go: 3 GB, which nothing else here needs.
 BIGCODEBENCH ?= .bigcodebench
+BIGCODEBENCH_PYTHON ?= 3.10
 
 .PHONY: help bigcodebench setup demo test quick chaos check docs schema wheel bench bench-quick system clean
 
@@ -81,7 +82,8 @@ docs: setup
 
 # Without compiled files each program compiles what it imports, which takes three times the CPU.
 bigcodebench: setup
-	@test -x $(BIGCODEBENCH)/bin/python || $(BIN)/uv venv --quiet --python 3.10 $(BIGCODEBENCH)
+	@test -x $(BIGCODEBENCH)/bin/python || $(BIN)/uv venv --quiet --python $(BIGCODEBENCH_PYTHON) $(BIGCODEBENCH) || \
+		{ echo "no Python 3.10 here or to download; name one: make bigcodebench BIGCODEBENCH_PYTHON=/path/to/python3.10"; exit 1; }
 	$(BIN)/uv pip install --quiet --python $(BIGCODEBENCH)/bin/python --compile-bytecode -r requirements/bigcodebench.txt
 	@echo "in a suite: verifier: {environment: {python: $(abspath $(BIGCODEBENCH)), lock: $(abspath requirements/bigcodebench.txt)}}"
 
