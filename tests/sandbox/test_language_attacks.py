@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -179,6 +180,10 @@ def outside(wanted: Language, files: Files, host: Host, folder: Path, *attacks: 
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (hard, hard))
         try:
             process.wait(60)
+            # Its child may not have become the marked program yet.
+            deadline = time.monotonic() + 10
+            while not _processes(_MARK) and time.monotonic() < deadline:
+                time.sleep(0.02)
         finally:
             left = _processes(_MARK)
             for pid in left:
