@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from genbench.errors import UnavailableError
 from genbench.sandbox.languages.language import languages, toolchain
+from tests import warm
 from tests.browser import browser, chromium
 from tests.ready_runs import drawn_runs, make_run
 
@@ -35,6 +37,20 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_STATE_HOME"] = str(place / "state")
     # Suites that tests write, and those next to the tests, are our own. The tests of consent take this away.
     os.environ["GENBENCH_TRUST_CODE"] = os.pathsep.join((str(place), str(ROOT)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_workers() -> Iterator[None]:
+    """Fork the processes of verifiers, in tests that draw runs: each would compile the same for 0.8 s."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(subprocess, "Popen", warm.AnyPopen)
+        yield
+
+
+@pytest.fixture
+def cold_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the processes of verifiers as users do."""
+    monkeypatch.setattr(subprocess, "Popen", warm.ColdPopen)
 
 
 def shared_dir() -> Path | None:

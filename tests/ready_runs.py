@@ -95,9 +95,14 @@ def run_bare(options: RunOptions) -> RunReport:
 
 
 def score_responses(
-    place: Path, out: str = "out", *, overrides: Sequence[str] = (), limit: int | None = None
+    place: Path,
+    out: str = "out",
+    *,
+    overrides: Sequence[str] = (),
+    limit: int | None = None,
+    page: bool = False,
 ) -> Path:
-    """The run folder of the suite in `place`, with its responses scored."""
+    """The run folder of the suite in `place`, with its responses scored. `page` writes its report.html."""
     options = RunOptions(
         suite=str(place / "suite.yaml"),
         run_dir=place / out,
@@ -106,7 +111,7 @@ def score_responses(
         limit=limit,
         quiet=True,
     )
-    return pipeline.run(options).folders["m"]
+    return (pipeline.run if page else run_bare)(options).folders["m"]
 
 
 def as_another_run(

@@ -2,13 +2,14 @@
 
 Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own, and it
 ends as an interpreter ends. Only what it imports was imported before. That takes 2 s of CPU for a command,
-and 20 s for one with an engine, whose process imports vLLM once more. Tests that look at how a process
-begins start `COMMAND`.
+20 s for one with an engine, whose process imports vLLM once more, and 0.8 s for a worker of verifiers. Tests
+that look at how a process begins start `COMMAND`, or have the fixture `cold_workers`.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import fcntl
 import functools
 import gc
@@ -16,6 +17,7 @@ import importlib
 import json
 import multiprocessing.util
 import os
+import resource
 import runpy
 import select
 import socket
@@ -25,15 +27,25 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+ColdPopen = subprocess.Popen
+"""What starts every process by itself. Tests replace it in the module subprocess."""
 ROOT = Path(__file__).resolve().parent.parent
 GENBENCH = ("-m", "genbench")
 COMMAND = (sys.executable, *GENBENCH)
+_WORKER = ("-P", "-m", "genbench.verifiers.pool.worker")
+_VERIFIERS = ("genbench.verifiers.pool.worker", "genbench.verifiers.math.verifier")
 _MODULES = (
+    *_VERIFIERS,
     "genbench.cli",
     "genbench.pipeline",
     "genbench.reports.write",
+    "genbench.reports.parity",
+    "genbench.runs.perplexity",
+    "pandas",
+    "pyarrow.compute",
+    "ruamel.yaml",
     "genbench.exchange.parquet",
     "genbench.engines.tokenizer",
     "genbench.engines.vllm.kind",
@@ -48,22 +60,25 @@ _ENGINE = (
     "vllm.model_executor.model_loader",
     "vllm.v1.attention.backends.cpu_attn",
 )
+_IMPORTED = {"worker": _VERIFIERS, "command": _MODULES, "engine": (*_MODULES, *_ENGINE)}
+"""What each kind of process has imported that is forked."""
+_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _LONGEST = 1 << 20
 """Bytes of a message."""
-_SPARES = 3
-"""Children of a process with an engine that have imported what the engine's process does."""
+_SPARES = {"worker": 0, "command": 2, "engine": 4}
+"""Children that a forked process has for the first processes of its own."""
 
 
 class _Parent:
     """The process that is forked, as the tests see it."""
 
-    def __init__(self, *, engine: bool) -> None:
+    def __init__(self, kind: str) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
         self._lock, self._channel = threading.Lock(), ours
         self._ended: dict[int, int] = {}
-        code = f"from tests.warm import serve; serve({theirs.fileno()}, engine={engine})"
+        code = f"from tests.warm import serve; serve({theirs.fileno()}, {kind!r})"
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", code],
@@ -107,19 +122,53 @@ class _Parent:
         return told
 
 
+class Mounts:
+    """Mounts that are seen only by processes that are started with them.
+
+    Args:
+        folder: where `do` works.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._shell = subprocess.Popen(["unshare", "-Urm", "sh"], cwd=folder, **options)
+        self.do("true")
+
+    @property
+    def pid(self) -> int:
+        """Return the process whose namespaces are entered."""
+        return self._shell.pid
+
+    def do(self, line: str) -> None:
+        """Run a line of shell, which may mount."""
+        assert self._shell.stdin is not None and self._shell.stdout is not None
+        self._shell.stdin.write(f"{line}\necho $?\n")
+        self._shell.stdin.flush()
+        said = self._shell.stdout.readline()
+        assert said == "0\n", f"{line}: wanted a user namespace that may mount a tmpfs ({said!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._shell.communicate()
+
+
 @functools.cache
-def _parent(engine: bool) -> _Parent:
-    found = _Parent(engine=engine)
+def _parent(kind: str) -> _Parent:
+    found = _Parent(kind)
     atexit.register(found.close)
     return found
 
 
-class Popen(subprocess.Popen[Any]):
+class Popen(ColdPopen[Any]):
     """A process of `genbench`, used as one of subprocess. The arguments are those behind `genbench`.
 
     Args:
         engine: whether it may load vLLM.
         program: what Python runs: a module behind `-m`, or the path of a file.
+        mounts: what it sees mounted, if that is not what all processes see.
+        file_bytes: the size of the largest file that it may write, in bytes.
     """
 
     def __init__(
@@ -128,34 +177,44 @@ class Popen(subprocess.Popen[Any]):
         *,
         engine: bool = False,
         program: Sequence[str] = GENBENCH,
+        mounts: Mounts | None = None,
+        file_bytes: int | None = None,
         **options: Any,
     ) -> None:
-        self._parent, self._program = _parent(engine), list(program)
+        self._within = {"mounts": mounts and mounts.pid, "file_bytes": file_bytes}
+        kind = "worker" if program == _WORKER else "engine" if engine else "command"
+        self._parent, self._program = _parent(kind), list(program)
         super().__init__(list(args), **options)
 
     def _execute_child(self, args: Any, *more: Any) -> None:
+        if self._parent is None:
+            super()._execute_child(args, *more)  # type: ignore[misc]  # its stub has the public part only
+            return
         cwd, env, pipes, new_session = more[4], more[5], more[9:15], more[20]
-        stdin, _, _, stdout, _, stderr = pipes
         request = {
             "program": self._program,
             "arguments": [os.fspath(item) for item in args],
             "folder": os.fspath(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
             "session": bool(new_session),
+            **self._within,
         }
-        files = [number if own == -1 else own for number, own in enumerate((stdin, stdout, stderr))]
         try:
-            self.pid = self._parent.fork(request, files)
+            self.pid = self._parent.fork(request, list(_three(pipes).values()))
             self._child_created = True
         finally:
             self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # its stub has the public part only
 
-    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+    def _internal_poll(self, *more: Any, **options: Any) -> int | None:
+        if self._parent is None:
+            return super()._internal_poll(*more, **options)  # type: ignore[misc]
         if self.returncode is None:
             self._handle(self._parent.status(self.pid, 0))
         return self.returncode
 
     def _wait(self, timeout: float | None) -> int:
+        if self._parent is None:
+            return super()._wait(timeout)  # type: ignore[misc]
         if self.returncode is None:
             self._handle(self._parent.status(self.pid, timeout))
             if self.returncode is None:
@@ -166,6 +225,30 @@ class Popen(subprocess.Popen[Any]):
     def _handle(self, status: int | None) -> None:
         if status is not None:
             self.returncode = os.waitstatus_to_exitcode(status)
+
+
+class AnyPopen(Popen):
+    """A process of any program, used as one of subprocess. One that is a worker of verifiers is forked."""
+
+    def __init__(self, args: Any, *more: Any, **options: Any) -> None:
+        if arguments := _of_a_worker(args):
+            super().__init__(arguments[0], program=_WORKER, **options)
+        else:
+            self._parent = None
+            ColdPopen.__init__(self, args, *more, **options)
+
+
+def _of_a_worker(args: Any) -> tuple[list[str]] | None:
+    """Return the arguments of a command that is a worker of verifiers."""
+    if isinstance(args, list) and args[:4] == [sys.executable, *_WORKER]:
+        return (args[4:],)
+    return None
+
+
+def _three(pipes: Sequence[int]) -> dict[int, int]:
+    """Return the open files of a process's first three, from what subprocess knows of its pipes."""
+    stdin, _, _, stdout, _, stderr = pipes
+    return {number: number if own == -1 else own for number, own in enumerate((stdin, stdout, stderr))}
 
 
 def run(
@@ -183,21 +266,24 @@ def run(
         return subprocess.CompletedProcess([*COMMAND, *args], process.returncode, out, err)
 
 
-def serve(number: int, *, engine: bool) -> None:
+def serve(number: int, kind: str) -> None:
     """Be the process that is forked, until the other end of the socket is closed.
 
     Args:
         number: of the socket's file.
+        kind: what is forked: a `command`, one with an `engine`, or a `worker` of verifiers.
     """
-    from genbench.engines.vllm import environment
-
     channel = socket.socket(fileno=number)
-    if engine:
+    if kind == "engine":
+        from genbench.engines.vllm import environment
+
         # vLLM names its processes. The place of the name is found while the environment is that of the start.
         importlib.import_module("setproctitle").getproctitle()
         environment.prepare()
-    for name in (*_MODULES, *(_ENGINE if engine else ())):
+    for name in _IMPORTED[kind]:
         importlib.import_module(name)
+    if kind != "worker":
+        _make_what_commands_make()
     gc.collect()
     gc.freeze()
     running: dict[int, int] = {}
@@ -216,7 +302,7 @@ def serve(number: int, *, engine: bool) -> None:
                 channel.close()
                 for handle in running:
                     os.close(handle)
-                _become(json.loads(message), files, engine=engine)
+                _become(json.loads(message), files, kind)
                 return
             for file in files:
                 os.close(file)
@@ -224,20 +310,53 @@ def serve(number: int, *, engine: bool) -> None:
             channel.send(json.dumps({"forked": pid}).encode())
 
 
-def _become(request: Mapping[str, Any], files: Sequence[int], *, engine: bool) -> None:
+def _make_what_commands_make() -> None:
+    """Make the command line from its type hints, and what the first plot takes from the fonts."""
+    import typer.main
+
+    from genbench.cli.app import app
+    from genbench.reports.page.plots import heat_map
+
+    setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+    typer.main.get_command(app)
+    heat_map("first", [(1, 1.0, 1.0)])
+
+
+def _become(request: Mapping[str, Any], files: Sequence[int], kind: str) -> None:
     """Be the process that was asked for."""
     if request["session"]:
         os.setsid()
+    if request["mounts"]:
+        _enter(request["mounts"])
+    if request["file_bytes"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"],) * 2)
     _take_files(dict(enumerate(files)))
     _take_surroundings(request["folder"], request["environment"])
-    *kind, program = request["program"]
-    sys.argv = [program, *request["arguments"]]
-    if engine:
-        _spare_children()
-    if kind:
-        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    spares = _Spares(_SPARES[kind])
+    if kind == "engine":
+        spares.for_multiprocessing()
+    if kind != "worker":
+        subprocess.Popen = spares.popen()  # type: ignore[misc]
+    _run_program(request["program"], request["arguments"])
+
+
+def _enter(pid: int) -> None:
+    """Enter the user and mount namespaces of a process."""
+    libc, handle = ctypes.CDLL(None, use_errno=True), os.pidfd_open(pid)
+    if libc.setns(handle, _NEW_USER | _NEW_MOUNTS):
+        raise OSError(ctypes.get_errno(), "setns")
+    os.close(handle)
+
+
+def _run_program(program: Sequence[str], arguments: Sequence[str]) -> None:
+    *options, name = program
+    sys.argv = [name, *arguments]
+    if "-P" in options:
+        del sys.path[0]
+    if options:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
     else:
-        runpy.run_path(program, run_name="__main__")
+        runpy.run_path(name, run_name="__main__")
 
 
 def _take_files(wanted: Mapping[int, int]) -> None:
@@ -267,48 +386,78 @@ def _look_for_sitecustomize() -> None:
         importlib.import_module("sitecustomize")
 
 
-def _spare_children() -> None:
-    """Let the first processes that multiprocessing spawns be children that were forked now.
+class _Spares:
+    """Children that are forked before this process has threads, or any file but its own three.
 
-    vLLM spawns its engine's process, which imports all of vLLM again. A child that is forked before this
-    process has threads, or any file but its own three, is as good, and has imported it.
+    Each waits to become one of the first processes that this one starts: vLLM spawns its engine's process,
+    which would import all of vLLM again.
     """
-    spares: list[tuple[int, socket.socket]] = []
-    for _ in range(_SPARES):
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
-        pid = os.fork()
-        if not pid:
-            ours.close()
-            for _, other in spares:
-                other.close()
-            _wait_to_be_spawned(theirs)
-        theirs.close()
-        spares.append((pid, ours))
-    spawn = multiprocessing.util.spawnv_passfds
 
-    def take_a_spare(path: bytes, arguments: Sequence[Any], files: Sequence[int]) -> int:
-        code = next((item for item in map(os.fsdecode, arguments) if "spawn_main(" in item), "")
-        if not spares or not code:
-            return spawn(path, arguments, files)
-        pid, channel = spares.pop(0)
-        numbers = [0, 1, 2, *sorted(set(files))]
-        record = {
-            "code": code,
-            "numbers": numbers,
-            "folder": str(Path.cwd()),
-            "environment": dict(os.environ),
-        }
+    def __init__(self, count: int) -> None:
+        self._free: list[tuple[int, socket.socket]] = []
+        for _ in range(count):
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            for end in (ours, theirs):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+            pid = os.fork()
+            if not pid:
+                ours.close()
+                for _, other in self._free:
+                    other.close()
+                _wait_to_be_started(theirs)
+                sys.exit()
+            theirs.close()
+            self._free.append((pid, ours))
+
+    def take(self, record: Mapping[str, Any], files: Mapping[int, int]) -> int | None:
+        """Let a child become a process. Return its id, or None if no child is left.
+
+        Args:
+            files: the open file for each number that the process is to have it under.
+        """
+        if not self._free:
+            return None
+        pid, channel = self._free.pop(0)
+        record = {"folder": str(Path.cwd()), "environment": dict(os.environ), **record}
         with channel:
-            socket.send_fds(channel, [json.dumps(record).encode()], numbers)
+            message = json.dumps({**record, "numbers": list(files)}).encode()
+            socket.send_fds(channel, [message], list(files.values()))
         return pid
 
-    setattr(multiprocessing.util, spawn.__name__, take_a_spare)
+    def for_multiprocessing(self) -> None:
+        """Let children be what multiprocessing spawns."""
+        spawn = multiprocessing.util.spawnv_passfds
+
+        def spawn_a_spare(path: bytes, arguments: Sequence[Any], files: Sequence[int]) -> int:
+            code = next((item for item in map(os.fsdecode, arguments) if "spawn_main(" in item), "")
+            numbers = {number: number for number in (0, 1, 2, *sorted(set(files)))}
+            pid = self.take({"code": code}, numbers) if code else None
+            return spawn(path, arguments, files) if pid is None else pid
+
+        setattr(multiprocessing.util, spawn.__name__, spawn_a_spare)
+
+    def popen(self) -> type[ColdPopen[Any]]:
+        """Return the class of processes with which children become workers of verifiers."""
+        take = self.take
+
+        class SparePopen(ColdPopen[Any]):
+            def _execute_child(self, args: Any, *more: Any) -> None:
+                pid = None
+                cwd, env, pipes = more[4], more[5], more[9:15]
+                if arguments := _of_a_worker(args):
+                    record = {"program": _WORKER, "arguments": arguments[0], "folder": os.fspath(cwd or Path.cwd())}
+                    pid = take({**record, "environment": dict(os.environ if env is None else env)}, _three(pipes))
+                if pid is None:
+                    super()._execute_child(args, *more)  # type: ignore[misc]  # its stub has the public part only
+                else:
+                    self.pid, self._child_created = pid, True
+                    self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+        return SparePopen
 
 
-def _wait_to_be_spawned(channel: socket.socket) -> None:
-    """Be a spawned process as soon as one is wanted. End with the parent if none is."""
+def _wait_to_be_started(channel: socket.socket) -> None:
+    """Be a started process as soon as one is wanted. End with the parent if none is."""
     with channel:
         message, files, _, _ = socket.recv_fds(channel, _LONGEST, 64)
     if not message:
@@ -316,5 +465,8 @@ def _wait_to_be_spawned(channel: socket.socket) -> None:
     record = json.loads(message)
     _take_files(dict(zip(record["numbers"], files, strict=True)))
     _take_surroundings(record["folder"], record["environment"])
+    if "program" in record:
+        _run_program(record["program"], record["arguments"])
+        return
     sys.argv = ["-c", "--multiprocessing-fork"]
     exec(record["code"], {"__name__": "__main__"})  # noqa: S102  the line that multiprocessing would start Python with

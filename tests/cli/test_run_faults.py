@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import warm
 
-from .conftest import command, ready_suite
+from .conftest import ready_suite
 
 N = 60
 RUN = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out/runs")
@@ -43,18 +45,16 @@ def finished(finished_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished_run, tmp_path / "copy"))
 
 
-def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return warm.run(arguments, cwd=place, text=True)
+def run(place: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return warm.run(arguments, cwd=place, text=True, **options)
 
 
-def on_a_disk_of(place: Path, size: str, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script with its own file system at out/, in a user namespace. Exit code 99: refused."""
-    whole = f"mount -t tmpfs -o size={size} tmpfs out || exit 99\n{script}"
-    done = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", whole], cwd=place, capture_output=True, text=True, check=False
-    )
-    assert done.returncode != 99, done.stderr
-    return done
+@contextlib.contextmanager
+def disk_of(place: Path, size: str) -> Iterator[warm.Mounts]:
+    """A small file system of its own at out/."""
+    with warm.Mounts(place) as mounts:
+        mounts.do(f"mount -t tmpfs -o size={size} tmpfs out")
+        yield mounts
 
 
 def stored(folder: Path, kind: str) -> list[tuple[str, int]]:
@@ -65,18 +65,15 @@ def stored(folder: Path, kind: str) -> list[tuple[str, int]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["40k", "60k", "100k", "140k", "180k"])
 def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(place: Path, size: str) -> None:
-    again = shlex.join(command(*RUN))
-    done = on_a_disk_of(
-        place,
-        size,
-        f"{again} 2> full.txt; echo $? > code.txt\n"
-        f"mount -o remount,size=50m out && {again} && cp -r out/runs/m kept",
-    )
-    assert done.returncode == 0, done.stderr
-    err = (place / "full.txt").read_text()
-    assert (place / "code.txt").read_text() == "2\n", err
-    assert "Traceback" not in err
-    assert "the disk is full; make space and run the same command again, it continues" in err
+    with disk_of(place, size) as mounts:
+        full = run(place, *RUN, mounts=mounts)
+        mounts.do("mount -o remount,size=50m out")
+        again = run(place, *RUN, mounts=mounts)
+        mounts.do("cp -r out/runs/m kept")
+    assert full.returncode == 2, full.stderr
+    assert "Traceback" not in full.stderr
+    assert "the disk is full; make space and run the same command again, it continues" in full.stderr
+    assert again.returncode == 0, again.stderr
     every = sorted((f"p{i}", j) for i in range(N) for j in range(2))
     assert stored(place / "kept", "completions") == every
     assert stored(place / "kept", "verdicts") == every
@@ -87,45 +84,35 @@ def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(plac
 def test_a_limit_on_the_size_of_files_ends_the_run_with_a_message_and_it_goes_on(
     place: Path, kib: int
 ) -> None:
-    again = shlex.join(command(*RUN))
-    limited = subprocess.run(
-        ["bash", "-c", f"ulimit -f {kib}; exec {again}"],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    limited = run(place, *RUN, file_bytes=kib << 10)
     assert limited.returncode == 2, limited.stderr
     assert "Traceback" not in limited.stderr
     assert "File too large" in limited.stderr
-    subprocess.run(["bash", "-c", again], cwd=place, capture_output=True, check=True)
+    assert run(place, *RUN).returncode == 0
     every = sorted((f"p{i}", j) for i in range(N) for j in range(2))
     assert stored(place / "out" / "runs" / "m", "verdicts") == every
 
 
 @pytest.mark.slow
 def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) -> None:
-    one, look, change = (
-        shlex.join(command(*words))
-        for words in (RUN, ("show", "out/runs/m"), ("score", "out/runs/m", "--again"))
-    )
-    watch, pair = (
-        shlex.join(command(*words))
-        for words in (("show", "--progress", "out/runs"), ("compare", "out/runs/m", "out/runs/m"))
-    )
-    done = on_a_disk_of(
-        place,
-        "50m",
-        f"{one} && mount -o remount,ro out && {look} && {watch} && {pair} || exit 1\n"
-        f"{one} 2> run.txt; echo $? > codes.txt; {change} 2> score.txt; echo $? >> codes.txt",
-    )
-    assert done.returncode == 0, done.stderr
-    assert "finished, attempt 1" in done.stdout
-    assert (place / "codes.txt").read_text().split() == ["2", "2"]
-    for name in ("run.txt", "score.txt"):
-        err = (place / name).read_text()
-        assert "out/runs/m: cannot be written: Read-only file system" in err
-        assert "Traceback" not in err
+    with disk_of(place, "50m") as mounts:
+        drawn = run(place, *RUN, mounts=mounts)
+        mounts.do("mount -o remount,ro out")
+        looks = [
+            run(place, *words, mounts=mounts)
+            for words in (
+                ("show", "out/runs/m"),
+                ("show", "--progress", "out/runs"),
+                ("compare", "out/runs/m", "out/runs/m"),
+            )
+        ]
+        changes = [run(place, *words, mounts=mounts) for words in (RUN, ("score", "out/runs/m", "--again"))]
+    assert [done.returncode for done in (drawn, *looks)] == [0, 0, 0, 0], drawn.stderr
+    assert "finished, attempt 1" in looks[1].stdout
+    for done in changes:
+        assert done.returncode == 2
+        assert "out/runs/m: cannot be written: Read-only file system" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow
