@@ -15,6 +15,7 @@ import functools
 import gc
 import importlib
 import json
+import multiprocessing.process
 import multiprocessing.util
 import os
 import resource
@@ -403,6 +404,7 @@ def _take_surroundings(folder: str, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    multiprocessing.process.ORIGINAL_DIR = folder  # type: ignore[attr-defined]  # where spawned processes find __main__
     sys.path[0] = folder
     _look_for_sitecustomize()
 

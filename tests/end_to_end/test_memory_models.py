@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -93,20 +91,11 @@ assert model.training and model.model.training and not model.lm_head.training
 )
 
 
-def script(place: Place, text: str, *arguments: str, cold: bool = False) -> str:
-    """Run a program. One that is not `cold` is forked from a process that has imported vLLM.
-
-    An engine's process is spawned with the program as its main module, which a forked one is not.
-    """
+def script(place: Place, text: str, *arguments: str) -> str:
+    """Run a program, forked from a process that has imported vLLM."""
     (place.path / "script.py").write_text(text)
-    if cold:
-        command = [sys.executable, "script.py", *arguments]
-        done: subprocess.CompletedProcess[str] = subprocess.run(
-            command, cwd=place.path, capture_output=True, text=True, timeout=600, check=False
-        )
-    else:
-        program = ("script.py",)
-        done = warm.run(arguments, engine=True, program=program, cwd=place.path, text=True, timeout=600)
+    options = {"engine": True, "program": ("script.py",), "cwd": place.path, "text": True}
+    done = warm.run(arguments, timeout=600, **options)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
 
@@ -117,7 +106,7 @@ def drawn(place: Place, folder: str) -> dict[tuple[str, str, int], str]:
 
 @pytest.mark.parametrize("kind", ["llm", "async"])
 def test_an_engine_of_vllm_in_memory_draws_the_texts_of_a_run(reference: Place, kind: str) -> None:
-    said = script(reference, VLLM, kind, cold=True)
+    said = script(reference, VLLM, kind)
     found, whole = drawn(reference, kind), texts(reference.path / "whole" / "tuned")
     assert len(found) == 10 * 6
     assert found.items() <= whole.items()
