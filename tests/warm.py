@@ -1,7 +1,7 @@
 """Processes of `genbench` and of vLLM that are forked from one which has imported everything.
 
-Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own. What it
-imports was imported before, and at its end no module is taken apart. That takes 2 s of CPU for a command,
+Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own. What
+it imports was imported before, and at its end no module is taken apart. That takes 2 s of CPU for a command,
 20 s for one with an engine, whose process imports vLLM once more, and 0.8 s for a worker of verifiers. Tests
 that look at how a process begins start `COMMAND`, or have the fixture `cold_workers`.
 """
@@ -170,6 +170,7 @@ class Popen(ColdPopen[Any]):
         program: what Python runs: a module behind `-m`, or the path of a file.
         mounts: what it sees mounted, if that is not what all processes see.
         file_bytes: the size of the largest file that it may write, in bytes.
+        jobs: how many of the jobs that it starts as a worker of a queue are forked too.
     """
 
     def __init__(
@@ -180,9 +181,11 @@ class Popen(ColdPopen[Any]):
         program: Sequence[str] = GENBENCH,
         mounts: Mounts | None = None,
         file_bytes: int | None = None,
+        jobs: int = 0,
         **options: Any,
     ) -> None:
-        self._within = {"mounts": mounts and mounts.pid, "file_bytes": file_bytes}
+        self._parent: _Parent | None
+        self._within = {"mounts": mounts and mounts.pid, "file_bytes": file_bytes, "jobs": jobs}
         kind = "worker" if program == _WORKER else "engine" if engine else "command"
         self._parent, self._program = _parent(kind), list(program)
         super().__init__(list(args), **options)
@@ -208,14 +211,16 @@ class Popen(ColdPopen[Any]):
 
     def _internal_poll(self, *more: Any, **options: Any) -> int | None:
         if self._parent is None:
-            return super()._internal_poll(*more, **options)  # type: ignore[misc]
+            code: int | None = super()._internal_poll(*more, **options)  # type: ignore[misc]
+            return code
         if self.returncode is None:
             self._handle(self._parent.status(self.pid, 0))
         return self.returncode
 
     def _wait(self, timeout: float | None) -> int:
         if self._parent is None:
-            return super()._wait(timeout)  # type: ignore[misc]
+            code: int = super()._wait(timeout)  # type: ignore[misc]
+            return code
         if self.returncode is None:
             self._handle(self._parent.status(self.pid, timeout))
             if self.returncode is None:
@@ -287,8 +292,8 @@ def serve(number: int, kind: str) -> None:
         _make_what_commands_make()
     gc.collect()
     gc.freeze()
-    # An engine that ends gives back what it froze. Here that is what all processes share, and 2 s of looking at it.
-    setattr(gc, "unfreeze", lambda: None)
+    # An engine that ends gives back what it froze: here what all processes share, which takes 2 s to look at.
+    gc.unfreeze = lambda: None
     running: dict[int, int] = {}
     while True:
         ready = set(select.select([channel.fileno(), *running], [], [])[0])
@@ -305,8 +310,7 @@ def serve(number: int, kind: str) -> None:
                 channel.close()
                 for handle in running:
                     os.close(handle)
-                _become(json.loads(message), files, kind)
-                return
+                _become(json.loads(message), dict(enumerate(files)), kind)
             for file in files:
                 os.close(file)
             running[os.pidfd_open(pid)] = pid
@@ -314,35 +318,43 @@ def serve(number: int, kind: str) -> None:
 
 
 def _make_what_commands_make() -> None:
-    """Make the command line from its type hints, the page's template, and what the first plot takes from fonts."""
+    """Make what does not depend on the command: the command line, templates, the letters of plots."""
     import typer.main
 
     from genbench.cli.app import app
     from genbench.reports.page.plots import heat_map
     from genbench.reports.page.templates import page_environment
 
-    setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+    typer.main.get_command = functools.cache(typer.main.get_command)
     typer.main.get_command(app)
     heat_map("first", [(1, 1.0, 1.0)])
     page_environment().get_template("report.html.j2")
 
 
-def _become(request: Mapping[str, Any], files: Sequence[int], kind: str) -> None:
-    """Be the process that was asked for."""
+def _become(request: Mapping[str, Any], files: Mapping[int, int], kind: str) -> NoReturn:
+    """Be the process that was asked for, with open files under these numbers."""
     if request["session"]:
         os.setsid()
-    if request["mounts"]:
+    if request.get("mounts"):
         _enter(request["mounts"])
-    if request["file_bytes"] is not None:
+    if request.get("file_bytes") is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"],) * 2)
-    _take_files(dict(enumerate(files)))
+    _take_files(files)
     _take_surroundings(request["folder"], request["environment"])
-    spares = _Spares(_SPARES[kind])
+    if "pid_file" in request:
+        Path(request["pid_file"]).write_text(f"{os.getpid()}\n")
+    jobs, own = _Spares(request.get("jobs", 0)), _Spares(_SPARES[kind])
     if kind == "engine":
-        spares.for_multiprocessing()
+        own.for_multiprocessing()
     if kind != "worker":
-        subprocess.Popen = spares.popen()  # type: ignore[misc]
-    _run_program(request["program"], request["arguments"])
+        subprocess.Popen = _spare_popen(own, jobs)  # type: ignore[assignment, misc]
+    *options, name = request["program"]
+    sys.argv = [name, *request["arguments"]]
+    if "-P" in options:
+        del sys.path[0]
+    if options:
+        _end_with(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
+    _end_with(lambda: runpy.run_path(name, run_name="__main__"))
 
 
 def _enter(pid: int) -> None:
@@ -353,24 +365,10 @@ def _enter(pid: int) -> None:
     os.close(handle)
 
 
-def _run_program(program: Sequence[str], arguments: Sequence[str]) -> None:
-    *options, name = program
-    sys.argv = [name, *arguments]
-    if "-P" in options:
-        del sys.path[0]
-    _end_with(
-        lambda: (
-            runpy.run_module(name, run_name="__main__", alter_sys=True)
-            if options
-            else runpy.run_path(name, run_name="__main__")
-        )
-    )
-
-
 def _end_with(program: Callable[[], object]) -> NoReturn:
     """Run a program and end this process as an interpreter would, but without taking its modules apart.
 
-    That takes 0.2 s of CPU for a command and 1.3 s with vLLM, since it copies all that was shared by the fork.
+    That would take 1 s of CPU for a command and 4 s with an engine: it copies what the fork has shared.
     """
     code = 0
     try:
@@ -437,7 +435,6 @@ class _Spares:
                 for _, other in self._free:
                     other.close()
                 _wait_to_be_started(theirs)
-                sys.exit()
             theirs.close()
             self._free.append((pid, ours))
 
@@ -450,7 +447,6 @@ class _Spares:
         if not self._free:
             return None
         pid, channel = self._free.pop(0)
-        record = {"folder": str(Path.cwd()), "environment": dict(os.environ), **record}
         with channel:
             message = json.dumps({**record, "numbers": list(files)}).encode()
             socket.send_fds(channel, [message], list(files.values()))
@@ -463,43 +459,55 @@ class _Spares:
         def spawn_a_spare(path: bytes, arguments: Sequence[Any], files: Sequence[int]) -> int:
             code = next((item for item in map(os.fsdecode, arguments) if "spawn_main(" in item), "")
             numbers = {number: number for number in (0, 1, 2, *sorted(set(files)))}
-            pid = self.take({"code": code}, numbers) if code else None
+            asked = {"code": code, "folder": str(Path.cwd()), "environment": dict(os.environ)}
+            pid = self.take(asked, numbers) if code else None
             return spawn(path, arguments, files) if pid is None else pid
 
         setattr(multiprocessing.util, spawn.__name__, spawn_a_spare)
 
-    def popen(self) -> type[ColdPopen[Any]]:
-        """Return the class of processes with which children become workers of verifiers."""
-        take = self.take
 
-        class SparePopen(ColdPopen[Any]):
-            def _execute_child(self, args: Any, *more: Any) -> None:
-                pid = None
-                cwd, env, pipes = more[4], more[5], more[9:15]
-                if arguments := _of_a_worker(args):
-                    record = {"program": _WORKER, "arguments": arguments[0], "folder": os.fspath(cwd or Path.cwd())}
-                    pid = take({**record, "environment": dict(os.environ if env is None else env)}, _three(pipes))
-                if pid is None:
-                    super()._execute_child(args, *more)  # type: ignore[misc]  # its stub has the public part only
-                else:
-                    self.pid, self._child_created = pid, True
-                    self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+def _spare_popen(own: _Spares, jobs: _Spares) -> type[ColdPopen[Any]]:
+    """Return the class of processes with which spare children become workers of verifiers, and jobs."""
 
-        return SparePopen
+    class SparePopen(ColdPopen[Any]):
+        def _execute_child(self, args: Any, *more: Any) -> None:
+            passed, cwd, env, pipes, new_session = more[3], more[4], more[5], more[9:15], more[20]
+            match args:
+                case [sys.executable, "-P", "-m", "genbench.verifiers.pool.worker", *arguments]:
+                    spares, asked = own, {"kind": "worker", "program": _WORKER}
+                case ["/bin/sh", "-c", _, file, sys.executable, "-m", "genbench", *arguments]:
+                    spares, asked = jobs, {"kind": "engine", "program": GENBENCH, "pid_file": file}
+                case _:
+                    spares, asked, arguments = _Spares(0), {}, []
+            request = {
+                **asked,
+                "arguments": arguments,
+                "session": bool(new_session),
+                "folder": os.fspath(cwd or Path.cwd()),
+                "environment": dict(os.environ if env is None else env),
+            }
+            pid = spares.take(request, {**_three(pipes), **{number: number for number in passed}})
+            if pid is None:
+                super()._execute_child(args, *more)  # type: ignore[misc]  # its stub has the public part only
+            else:
+                self.pid, self._child_created = pid, True
+                self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+    return SparePopen
 
 
-def _wait_to_be_started(channel: socket.socket) -> None:
+def _wait_to_be_started(channel: socket.socket) -> NoReturn:
     """Be a started process as soon as one is wanted. End with the parent if none is."""
     with channel:
         message, files, _, _ = socket.recv_fds(channel, _LONGEST, 64)
     if not message:
         os._exit(0)
     record = json.loads(message)
-    _take_files(dict(zip(record["numbers"], files, strict=True)))
-    _take_surroundings(record["folder"], record["environment"])
+    wanted = dict(zip(record["numbers"], files, strict=True))
     if "program" in record:
-        _run_program(record["program"], record["arguments"])
-        return
+        _become(record, wanted, record["kind"])
+    _take_files(wanted)
+    _take_surroundings(record["folder"], record["environment"])
     sys.argv = ["-c", "--multiprocessing-fork"]
     # The line that multiprocessing would start Python with.
     _end_with(lambda: exec(record["code"], {"__name__": "__main__"}))  # noqa: S102

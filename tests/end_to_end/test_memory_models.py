@@ -94,10 +94,9 @@ assert model.training and model.model.training and not model.lm_head.training
 def script(place: Place, text: str, *arguments: str) -> str:
     """Run a program, forked from a process that has imported vLLM."""
     (place.path / "script.py").write_text(text)
-    options = {"engine": True, "program": ("script.py",), "cwd": place.path, "text": True}
-    done = warm.run(arguments, timeout=600, **options)
+    done = warm.run(arguments, engine=True, program=("script.py",), cwd=place.path, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
+    return str(done.stdout)
 
 
 def drawn(place: Place, folder: str) -> dict[tuple[str, str, int], str]:

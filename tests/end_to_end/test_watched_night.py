@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
 import socket
-import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
@@ -26,9 +24,8 @@ from genbench.ledger.ingest import add
 from genbench.pipeline import score
 from genbench.queue.delivery import SIGNATURE, signature
 from genbench.suite.shipped import folder as shipped_folder
+from tests import warm
 from tests.loopback import QuietHandler
-
-from .conftest import Place
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -49,6 +46,8 @@ tasks:
     gating: true
 """
 SECRET = "of this test"
+STAGES = 3
+"""Processes of a job: its run, and what puts it into the ledger and into the trend."""
 WAIT_S = 600.0
 
 
@@ -142,7 +141,7 @@ def earlier_step(run: Path, target: Path, step: int) -> None:
     score(target)
 
 
-def wait_for(what: str, found: Callable[[], object], processes: list[subprocess.Popen[bytes]]) -> Any:
+def wait_for(what: str, found: Callable[[], object], processes: Sequence[warm.Popen]) -> Any:
     until = time.monotonic() + WAIT_S
     while time.monotonic() < until:
         assert [process.poll() for process in processes] == [None] * len(processes), what
@@ -156,7 +155,6 @@ def wait_for(what: str, found: Callable[[], object], processes: list[subprocess.
 def test_a_night_of_a_training_run(
     tmp_path: Path, receiver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = Place(tmp_path)
     (tmp_path / "suite.yaml").write_text(SUITE)
     monkeypatch.setenv("GENBENCH_WEBHOOK_URL", f"http://127.0.0.1:{receiver.server_port}/")
     monkeypatch.setenv("GENBENCH_WEBHOOK_SECRET", SECRET)
@@ -178,7 +176,9 @@ def test_a_night_of_a_training_run(
     commands = (("serve", f"--port={port}"), ("queue", "work"), watching)
     with (tmp_path / "log").open("ab") as log:
         processes = [
-            subprocess.Popen(place.command(*words), cwd=tmp_path, stdout=log, stderr=log, env={**os.environ})
+            warm.Popen(
+                words, engine=words[0] == "queue", jobs=3 * STAGES, cwd=tmp_path, stdout=log, stderr=log
+            )
             for words in commands
         ]
     api = httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1")
