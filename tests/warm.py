@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import functools
 import gc
+import hashlib
 import importlib
 import json
 import multiprocessing.process
@@ -25,6 +26,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -71,24 +73,28 @@ _SPARES = {"worker": 0, "command": 2, "engine": 4}
 
 
 class _Parent:
-    """The process that is forked, as the tests see it."""
+    """The process that is forked, as the tests see it. All workers of pytest-xdist have the same."""
 
     def __init__(self, kind: str) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
-        self._lock, self._channel = threading.Lock(), ours
+        session = os.environ.get("XDG_STATE_HOME", str(os.getpid()))
+        address = f"\0genbench-tests-{kind}-{hashlib.sha256(session.encode()).hexdigest()[:16]}"
+        self._lock, self._channel = threading.Lock(), _socket()
         self._ended: dict[int, int] = {}
-        code = f"from tests.warm import serve; serve({theirs.fileno()}, {kind!r})"
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", code],
-                cwd=ROOT,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        while self._channel.connect_ex(address):
+            # There is none yet, or another worker has just ended it.
+            with _socket() as listener, suppress(OSError):
+                listener.bind(address)
+                listener.listen()
+                self._start(listener.fileno(), kind)
+
+    @staticmethod
+    def _start(listener: int, kind: str) -> None:
+        code = f"from tests.warm import serve; serve({listener}, {kind!r})"
+        null = subprocess.DEVNULL
+        command = [sys.executable, "-c", code]
+        # It ends with the last of its clients, of which this process may not be one.
+        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+            subprocess.Popen(command, cwd=ROOT, pass_fds=[listener], stdin=null, stdout=null, stderr=null)
 
     def fork(self, request: Mapping[str, Any], files: Sequence[int]) -> int:
         """Start a process. Return its id."""
@@ -109,18 +115,22 @@ class _Parent:
             return self._ended[pid]
 
     def close(self) -> None:
-        """End the process. Those that it has forked go on."""
+        """Let go of the process, which ends with the last that does. Those that it has forked go on."""
         self._channel.close()
-        self.process.kill()
-        self.process.wait()
 
     def _told(self) -> dict[str, int]:
         message = self._channel.recv(_LONGEST)
-        assert message, f"the process that is forked ended with {self.process.wait()}"
+        assert message, "the process that is forked has ended"
         told: dict[str, int] = json.loads(message)
         if "ended" in told:
             self._ended[told["ended"]] = told["status"]
         return told
+
+
+def _socket() -> socket.socket:
+    found = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+    return found
 
 
 class Mounts:
@@ -272,14 +282,14 @@ def run(
         return subprocess.CompletedProcess([*COMMAND, *args], process.returncode, out, err)
 
 
-def serve(number: int, kind: str) -> None:
-    """Be the process that is forked, until the other end of the socket is closed.
+def serve(number: int, kind: str) -> NoReturn:
+    """Be the process that is forked, until the last client has closed its socket.
 
     Args:
-        number: of the socket's file.
+        number: of the file of the socket that listens.
         kind: what is forked: a `command`, one with an `engine`, or a `worker` of verifiers.
     """
-    channel = socket.socket(fileno=number)
+    listener = socket.socket(fileno=number)
     if kind == "engine":
         from genbench.engines.vllm import environment
 
@@ -294,27 +304,48 @@ def serve(number: int, kind: str) -> None:
     gc.freeze()
     # An engine that ends gives back what it froze: here what all processes share, which takes 2 s to look at.
     gc.unfreeze = lambda: None
-    running: dict[int, int] = {}
+    clients: dict[int, socket.socket] = {}
+    running: dict[int, tuple[int, socket.socket]] = {}
     while True:
-        ready = set(select.select([channel.fileno(), *running], [], [])[0])
+        ready = set(select.select([listener.fileno(), *clients, *running], [], [])[0])
         for handle in ready & set(running):
-            pid = running.pop(handle)
+            pid, client = running.pop(handle)
             os.close(handle)
-            channel.send(json.dumps({"ended": pid, "status": os.waitpid(pid, 0)[1]}).encode())
-        if channel.fileno() in ready:
-            message, files, _, _ = socket.recv_fds(channel, _LONGEST, 3)
-            if not message:
-                return
-            pid = os.fork()
-            if not pid:
-                channel.close()
-                for handle in running:
-                    os.close(handle)
-                _become(json.loads(message), dict(enumerate(files)), kind)
-            for file in files:
-                os.close(file)
-            running[os.pidfd_open(pid)] = pid
-            channel.send(json.dumps({"forked": pid}).encode())
+            record = {"ended": pid, "status": os.waitpid(pid, 0)[1]}
+            with suppress(OSError):  # who wanted it is gone
+                client.send(json.dumps(record).encode())
+        if listener.fileno() in ready:
+            client, _ = listener.accept()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+            clients[client.fileno()] = client
+        for handle in ready & set(clients):
+            pid = _fork_for(clients[handle], [listener.fileno(), *clients, *running], kind)
+            if pid:
+                running[os.pidfd_open(pid)] = (pid, clients[handle])
+                clients[handle].send(json.dumps({"forked": pid}).encode())
+                continue
+            clients.pop(handle).close()
+            if not clients:
+                os._exit(0)
+
+
+def _fork_for(client: socket.socket, own: Sequence[int], kind: str) -> int:
+    """Fork what a client asks for. Return its id, or 0 if the client is gone.
+
+    Args:
+        own: the open files of this process, which the forked one does not have.
+    """
+    message, files, _, _ = socket.recv_fds(client, _LONGEST, 3)
+    if not message:
+        return 0
+    pid = os.fork()
+    if not pid:
+        for file in own:
+            os.close(file)
+        _become(json.loads(message), dict(enumerate(files)), kind)
+    for file in files:
+        os.close(file)
+    return pid
 
 
 def _make_what_commands_make() -> None:
@@ -427,8 +458,7 @@ class _Spares:
         self._free: list[tuple[int, socket.socket]] = []
         for _ in range(count):
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            for end in (ours, theirs):
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
             pid = os.fork()
             if not pid:
                 ours.close()
