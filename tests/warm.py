@@ -26,11 +26,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Self
+
+import psutil
 
 ColdPopen = subprocess.Popen
 """What starts every process by itself. Tests replace it in the module subprocess."""
@@ -541,3 +544,21 @@ def _wait_to_be_started(channel: socket.socket) -> NoReturn:
     sys.argv = ["-c", "--multiprocessing-fork"]
     # The line that multiprocessing would start Python with.
     _end_with(lambda: exec(record["code"], {"__name__": "__main__"}))  # noqa: S102
+
+
+def alive(processes: Sequence[psutil.Process]) -> list[int]:
+    """Return the ids of those that still run, which a zombie does not, other than this one."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def wait_for_the_end(processes: Sequence[psutil.Process]) -> None:
+    """Wait until none of them runs. Those of a parent that was killed may stay zombies."""
+    end = time.monotonic() + 10
+    while alive(processes):
+        assert time.monotonic() < end, "processes of a parent that has ended are still there"
+        time.sleep(0.01)

@@ -49,7 +49,7 @@ def kill_in_the_middle(run: Path) -> int:
     workers = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.wait()
-    psutil.wait_procs(workers, timeout=10)
+    warm.wait_for_the_end(workers)
     return len(new.read_text().splitlines())
 
 

@@ -161,15 +161,3 @@ def words(process: psutil.Process) -> str:
         return " ".join(process.cmdline())
     except psutil.Error:
         return ""
-
-
-def alive(processes: Sequence[psutil.Process]) -> list[int]:
-    """Those that still run (a zombie does not)."""
-    found = []
-    for process in processes:
-        try:
-            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except psutil.NoSuchProcess:
-            continue
-    return [pid for pid in found if pid != os.getpid()]

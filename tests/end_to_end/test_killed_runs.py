@@ -13,7 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import TASKS, TOTAL, Place, alive, descendants, lines, texts, verdicts, words
+from tests.warm import alive
+
+from .conftest import TASKS, TOTAL, Place, descendants, lines, texts, verdicts, words
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 DEADLINE_S = 600.0

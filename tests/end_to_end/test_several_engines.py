@@ -9,7 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import TASKS, TOTAL, Place, alive, descendants, lines, texts, verdicts
+from tests.warm import alive
+
+from .conftest import TASKS, TOTAL, Place, descendants, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 

@@ -84,7 +84,7 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
     family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    psutil.wait_procs(family, timeout=10)
+    warm.wait_for_the_end(family)
     return err
 
 
