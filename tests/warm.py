@@ -22,6 +22,7 @@ import os
 import resource
 import runpy
 import select
+import shlex
 import socket
 import subprocess
 import sys
@@ -34,6 +35,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import psutil
+import setproctitle
 
 ColdPopen = subprocess.Popen
 """What starts every process by itself. Tests replace it in the module subprocess."""
@@ -293,11 +295,11 @@ def serve(number: int, kind: str) -> NoReturn:
         kind: what is forked: a `command`, one with an `engine`, or a `worker` of verifiers.
     """
     listener = socket.socket(fileno=number)
+    # The place of a process's name is found while the environment is that of the start.
+    setproctitle.getproctitle()
     if kind == "engine":
         from genbench.engines.vllm import environment
 
-        # vLLM names its processes. The place of the name is found while the environment is that of the start.
-        importlib.import_module("setproctitle").getproctitle()
         environment.prepare()
     for name in _IMPORTED[kind]:
         importlib.import_module(name)
@@ -382,6 +384,10 @@ def _become(request: Mapping[str, Any], files: Mapping[int, int], kind: str) -> 
         own.for_multiprocessing()
     if kind != "worker":
         subprocess.Popen = _spare_popen(own, jobs)  # type: ignore[assignment, misc]
+    # A command has imported the worker's module, which runs as its main module now.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module="runpy")
+    if kind == "worker":
+        setproctitle.setproctitle(shlex.join([sys.executable, *request["program"], *request["arguments"]]))
     *options, name = request["program"]
     sys.argv = [name, *request["arguments"]]
     if "-P" in options:
