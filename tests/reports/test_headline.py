@@ -139,7 +139,7 @@ def sliced(record: Comparison, rows: list[tuple[str, float, float]]) -> Comparis
 @pytest.mark.slow
 def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Path) -> None:
     rng, signs = np.random.default_rng(1), Counter[str]()
-    for _ in range(1000):
+    for _ in range(300):
         sides = {}
         for number in range(rng.integers(1, 5)):
             n, level, by = rng.choice([10, 30, 120]), rng.random(), rng.normal(0, 0.15)
@@ -154,7 +154,7 @@ def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Pat
         assert not ("worse than base:" in text and record.suite.verdict == "REGRESSED" and mean >= 0), text
         pooled = record.suite.pooled_difference
         signs["opposite pool" if pooled is not None and pooled * mean < 0 else "same"] += 1
-    assert signs["opposite pool"] > 50
+    assert signs["opposite pool"] > 15
 
 
 def test_runs_that_cannot_be_compared_say_so() -> None:
