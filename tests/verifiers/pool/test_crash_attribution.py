@@ -13,6 +13,8 @@ KILLED = WorkerDiedError(-signal.SIGKILL)
 CRASHED = WorkerDiedError(-signal.SIGSEGV)
 SILENT = WorkerDiedError(-signal.SIGKILL, is_silent=True)
 
+pytestmark = pytest.mark.usefixtures("cold_workers")
+
 
 def weighed(death: WorkerDiedError, fine: list[bool]) -> list[str | None]:
     evidence = Evidence()

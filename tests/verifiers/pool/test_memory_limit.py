@@ -21,6 +21,8 @@ from genbench.verifiers.pool.worker import (
     worker_bytes,
 )
 
+pytestmark = pytest.mark.usefixtures("cold_workers")
+
 PHYSICAL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

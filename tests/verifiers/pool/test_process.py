@@ -10,6 +10,8 @@ import pytest
 
 from genbench.verifiers.pool.process import RefusedReferencesError, VerifierSpec, WorkerProcess, refused_text
 
+pytestmark = pytest.mark.usefixtures("cold_workers")
+
 OPEN = "\\frac{1}{"
 
 
