@@ -323,6 +323,7 @@ def test_workers_do_not_outlive_a_killed_parent() -> None:
     assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
 
 
+@pytest.mark.usefixtures("cold_workers")  # it looks for a child of this process
 def test_workers_and_their_sandboxes_leave_the_first_core_to_the_engine() -> None:
     async def work() -> list[list[int]]:
         async with VerifierPool(1) as pool:
