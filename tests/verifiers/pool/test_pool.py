@@ -214,6 +214,7 @@ def opened_and_crashed(verifier: VerifierSpec) -> list[Finding]:
     return asyncio.run(work())
 
 
+@pytest.mark.usefixtures("cold_workers")  # it looks for children of this process
 def test_a_pool_that_is_cancelled_while_it_closes_leaves_no_process() -> None:
     async def work(is_open: asyncio.Event) -> None:
         async with VerifierPool(1) as pool:
