@@ -92,8 +92,10 @@ class Place:
                 process.kill()
                 process.communicate()
 
-    def run(self, *arguments: str, timeout_s: float = 900) -> subprocess.CompletedProcess[str]:
-        return warm.run(arguments, engine=True, cwd=self.path, text=True, timeout=timeout_s)
+    def run(
+        self, *arguments: str, timeout_s: float = 900, mounts: warm.Mounts | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return warm.run(arguments, engine=True, cwd=self.path, text=True, timeout=timeout_s, mounts=mounts)
 
     def results(self, *arguments: str, timeout_s: float = 900) -> dict[str, Any]:
         done = self.run("run", "suite.yaml", "--json", *arguments, timeout_s=timeout_s)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,11 +77,16 @@ def assert_order_is_recorded_and_changed_no_text(reference: Place) -> None:
 
 
 def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_space(reference: Place) -> None:
-    code = f"from {__name__} import run_on_a_small_disk; run_on_a_small_disk({str(reference.path)!r})"
-    command = ["unshare", "-Urm", sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=warm.ROOT, capture_output=True, text=True, check=False, timeout=900)
-    assert done.returncode == 0, f"wanted a user namespace that may mount a tmpfs: {done.stderr}"
-    (full, err), (space, more) = json.loads(done.stdout)
+    disk = reference.path / "disk"
+    disk.mkdir()
+    said = []
+    with warm.Mounts(reference.path) as mounts:
+        mounts.do("mount -t tmpfs -o size=250k tmpfs disk")
+        for copy in ("full", "space"):
+            done = reference.run("run", "suite.yaml", "--run-dir", "disk", mounts=mounts)
+            said.append((done.returncode, done.stderr))
+            mounts.do(f"cp -r disk/tuned {copy} && mount -o remount,size=200m disk")
+    (full, err), (space, more) = said
     assert full == 2
     assert "the disk is full; make space and run the same command again, it continues" in err
     assert "Traceback" not in err
@@ -96,24 +98,6 @@ def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_space(refer
     assert texts(reference.path / "space") == texts(whole)
     assert verdicts(reference.path / "space") == verdicts(whole)
     assert all_whole_lines(reference.path / "space")
-
-
-def run_on_a_small_disk(folder: str) -> None:
-    """Run on a tmpfs that is too small, copy what is there, and run on a larger one. Print what each says.
-
-    The mount is seen by this process and what it starts.
-    """
-    place = Place(Path(folder))
-    disk = place.path / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=250k", "tmpfs", disk], check=True)
-    said = []
-    for copy in ("full", "space"):
-        done = place.run("run", "suite.yaml", "--run-dir", "disk")
-        said.append((done.returncode, done.stderr))
-        shutil.copytree(disk / "tuned", place.path / copy)
-        subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
-    print(json.dumps(said))
 
 
 def all_whole_lines(folder: Path) -> bool:
