@@ -1,9 +1,9 @@
 """Processes of `genbench` and of vLLM that are forked from one which has imported everything.
 
 Such a process is the real one: it has an id, arguments, a folder, an environment and files of its own. What
-it imports was imported before, and at its end no module is taken apart. That takes 2 s of CPU for a command,
-20 s for one with an engine, whose process imports vLLM once more, and 0.8 s for a worker of verifiers. Tests
-that look at how a process begins start `COMMAND`, or have the fixture `cold_workers`.
+it imports was imported before, and at its end no module is taken apart. Importing takes 2 s of CPU for a
+command, 20 s for one with an engine, whose process imports vLLM once more, and 0.8 s for a worker of
+verifiers. Tests that look at how a process begins start `COMMAND`, or have the fixture `cold_workers`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import resource
 import runpy
 import select
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -252,18 +253,16 @@ class AnyPopen(Popen):
     """A process of any program, used as one of subprocess. One that is a worker of verifiers is forked."""
 
     def __init__(self, args: Any, *more: Any, **options: Any) -> None:
-        if arguments := _of_a_worker(args):
-            super().__init__(arguments[0], program=_WORKER, **options)
+        if _is_a_worker(args):
+            super().__init__(args[1 + len(_WORKER) :], program=_WORKER, **options)
         else:
             self._parent = None
             ColdPopen.__init__(self, args, *more, **options)
 
 
-def _of_a_worker(args: Any) -> tuple[list[str]] | None:
-    """Return the arguments of a command that is a worker of verifiers."""
-    if isinstance(args, list) and args[:4] == [sys.executable, *_WORKER]:
-        return (args[4:],)
-    return None
+def _is_a_worker(args: Any) -> bool:
+    """Return whether a command is a worker of verifiers."""
+    return isinstance(args, list) and args[: 1 + len(_WORKER)] == [sys.executable, *_WORKER]
 
 
 def _three(pipes: Sequence[int]) -> dict[int, int]:
@@ -330,7 +329,7 @@ def serve(number: int, kind: str) -> NoReturn:
                 clients[handle].send(json.dumps({"forked": pid}).encode())
                 continue
             clients.pop(handle).close()
-            if not clients:
+            if not clients and not select.select([listener], [], [], 0)[0]:
                 os._exit(0)
 
 
@@ -410,21 +409,27 @@ def _end_with(program: Callable[[], object]) -> NoReturn:
 
     That would take 1 s of CPU for a command and 4 s with an engine: it copies what the fork has shared.
     """
-    code = 0
+    code, is_interrupted = 0, False
     try:
         program()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-        if isinstance(end.code, str):
+        if code == 1 and end.code != 1:
             print(end.code, file=sys.stderr)
-    except BaseException:
-        code = 130 if isinstance(sys.exc_info()[1], KeyboardInterrupt) else 1
-        sys.excepthook(*sys.exc_info())
+    except BaseException as error:
+        code, is_interrupted = 1, isinstance(error, KeyboardInterrupt)
+        sys.excepthook(type(error), error, error.__traceback__)
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
+        try:
+            if not stream.closed:
+                stream.flush()
+        except OSError:
+            code = 120  # what the interpreter says of output that nobody took
+    if is_interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     os._exit(code & 0xFF)
 
 
@@ -511,13 +516,13 @@ def _spare_popen(own: _Spares, jobs: _Spares) -> type[ColdPopen[Any]]:
     class SparePopen(ColdPopen[Any]):
         def _execute_child(self, args: Any, *more: Any) -> None:
             passed, cwd, env, pipes, new_session = more[3], more[4], more[5], more[9:15], more[20]
-            match args:
-                case [sys.executable, "-P", "-m", "genbench.verifiers.pool.worker", *arguments]:
-                    spares, asked = own, {"kind": "worker", "program": _WORKER}
-                case ["/bin/sh", "-c", _, file, sys.executable, "-m", "genbench", *arguments]:
-                    spares, asked = jobs, {"kind": "engine", "program": GENBENCH, "pid_file": file}
-                case _:
-                    spares, asked, arguments = _Spares(0), {}, []
+            spares, asked, arguments = _Spares(0), {}, []
+            if _is_a_worker(args):
+                spares, asked = own, {"kind": "worker", "program": _WORKER}
+                arguments = args[1 + len(_WORKER) :]
+            elif isinstance(args, list) and args[:2] == ["/bin/sh", "-c"] and args[4:7] == [*COMMAND]:
+                spares, asked = jobs, {"kind": "engine", "program": GENBENCH, "pid_file": args[3]}
+                arguments = args[7:]
             request = {
                 **asked,
                 "arguments": arguments,

@@ -89,3 +89,35 @@ def test_the_description_names_every_command() -> None:
 
 def test_the_schema_of_suites_is_that_of_the_configuration() -> None:
     assert suite_schema() == SuiteConfig.model_json_schema()
+
+
+@pytest.mark.slow
+@each_row("name", RECORDS)
+def test_each_command_has_an_entry_to_validate_against(name: str) -> None:
+    definitions = records()["$defs"]
+    target = definitions[name]["$ref"].rpartition("/")[2]
+    assert target == RECORDS[name].__name__
+    assert definitions[target]["type"] == "object"
+
+
+def objects(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The definitions that describe an object with known keys."""
+    return {name: item for name, item in schema["$defs"].items() if "properties" in item}
+
+
+def test_every_record_refuses_unknown_keys() -> None:
+    """Except a judge's check, to which a form of another package may add keys, and a model's settings."""
+    refusing = {name: item["additionalProperties"] is False for name, item in objects(records()).items()}
+    assert [name for name, refuses in refusing.items() if not refuses] == ["JudgeCheck", "ModelRecord"]
+
+
+def test_every_record_and_every_key_is_described() -> None:
+    for name, item in objects(records()).items():
+        assert item["description"], name
+        for key, found in item["properties"].items():
+            assert found.get("description"), f"{name}.{key}"
+
+
+def test_keys_have_no_titles_that_repeat_their_names() -> None:
+    for name, item in objects(records()).items():
+        assert all("title" not in found for found in item["properties"].values()), name
