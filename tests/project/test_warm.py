@@ -21,7 +21,7 @@ ENDS = (
     "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
     "import atexit; atexit.register(print, 'at exit')",
     "import threading, time; threading.Timer(0.3, print, ['late']).start()",
-    "import os; r, w = os.pipe(); os.close(r); os.dup2(w, 1); sys.stdout = open(1, 'w', closefd=False); print('lost')",
+    "import os; sys.stdout = open(os.pipe()[1], 'w'); os.closerange(3, sys.stdout.fileno()); print('lost')",
 )
 
 
