@@ -209,3 +209,23 @@ def test_a_lost_folder_is_named(
     written.texts.rename(tmp_path / "elsewhere")
     opened(browser, f"{written.page.as_uri()}#sums/p06/3")
     shown(browser, "The long texts are in the folder alone.files next to this page")
+
+
+def test_no_letter_of_a_plot_is_outside_of_its_picture(browser: Any, page: str) -> None:
+    opened(browser, page)
+    browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = true;")
+    outside, letters = browser.execute_script(
+        "const outside = []; let letters = 0;"
+        "for (const plot of document.querySelectorAll('svg.plot')) {"
+        "  const box = plot.getBoundingClientRect();"
+        "  for (const text of plot.querySelectorAll('text')) {"
+        "    const own = text.getBoundingClientRect();"
+        "    letters += text.textContent.length;"
+        "    const sides = [box.left - own.left, own.right - box.right];"
+        "    sides.push(box.top - own.top, own.bottom - box.bottom);"
+        "    if (Math.max(...sides) > 1) outside.push([text.textContent, ...sides]);"
+        "  }"
+        "}"
+        "return [outside, letters];"
+    )
+    assert outside == [] and letters > 100
