@@ -15,6 +15,7 @@ from genbench.ledger.ingest import add
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, job_folder, submit
 from genbench.queue.spec import JobSpec, PlacedSpec
+from genbench.reports.write import write_page
 from genbench.service.context import Service
 from genbench.service.pages import overview
 from genbench.service.pages.runs import report_policy
@@ -111,7 +112,7 @@ def test_a_report_is_shown_within_the_frame_and_without_the_rights_of_the_servic
 
 def test_the_scripts_of_a_report_are_those_that_may_run_here(request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue("make_run")("drawn", lambda _: ["1"] * 4)
-    text = (folder / "report.html").read_text(encoding="utf-8")
+    text = write_page([folder], folder / "report.html").page.read_text(encoding="utf-8")
     scripts = re.findall(r"<script nonce=[^>]*>(.*?)</script>", text, re.DOTALL)
     assert len(scripts) >= 2
     for script in scripts:
