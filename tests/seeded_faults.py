@@ -8,10 +8,12 @@ Work on a clone, since its files are changed::
     python -m tests.seeded_faults try faults.jsonl --clone /tmp/clone  # half a minute for each fault
 
 `choose` spreads the faults over all packages by their lines: a comparison turned round, a constant off by
-one, a branch removed, a result not stored. `reach` runs all tests once and notes which of them, or the
-processes that they start, come to each place. `try` makes one fault after the other and runs the tests that
-reach it, the fastest first, until one fails. The notes are in `faults.jsonl.reached/`, so that `try` goes on
-where it was stopped.
+one, a branch removed, a result not stored. With `--root OLD --later NEW` they are places of an older tree
+that a later one still has, under whatever name. `--print later` prints the same places of the later tree, so
+that the tests of both can be compared. `reach` runs all tests once and notes which of them, or the processes
+that they start, come to each place. `try` makes one fault after the other and runs the tests that reach it,
+the fastest first, until one fails. The notes are in `faults.jsonl.reached/`, so that `try` goes on where it
+was stopped.
 """
 
 from __future__ import annotations
@@ -139,17 +141,23 @@ def _stores(node: ast.Assign | ast.Expr) -> bool:
     return isinstance(called, ast.Attribute) and called.attr in _STORING
 
 
-def choose(count: int, seed: int) -> list[dict[str, Any]]:
-    """Return faults, spread over the packages by lines, and the kinds by turns."""
+def choose(count: int, seed: int, root: Path = ROOT, later: Path | None = None) -> list[dict[str, Any]]:
+    """Return faults of a tree, spread over the packages by lines, and the kinds by turns.
+
+    Args:
+        later: another tree. Only faults that can be made there as well are chosen, with their place there.
+    """
     draw, lines = random.Random(seed), Counter[str]()
+    there = _places(later) if later else {}
+    here = _places(root)
     found: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for path in sorted((ROOT / "genbench").rglob("*.py")):
-        name = path.relative_to(ROOT)
-        package = name.parts[1] if len(name.parts) > 2 else "genbench"
-        source = Source(path)
-        lines[package] += source.text.count("\n")
-        for fault in source.faults():
-            found[package, fault["kind"]].append({"file": str(name), "package": package, **fault})
+    for path in _modules(root):
+        lines[_package(path.relative_to(root))] += path.read_text(encoding="utf-8").count("\n")
+    for key, (fault, *more) in here.items():
+        if more or (later and len(there.get(key, ())) != 1):
+            continue
+        place = {"later": there[key][0]} if later else {}
+        found[fault["package"], fault["kind"]].append(fault | place)
     chosen: list[dict[str, Any]] = []
     for package, wanted in _shares(lines, count).items():
         for _ in range(wanted):
@@ -165,6 +173,29 @@ def choose(count: int, seed: int) -> list[dict[str, Any]]:
             if free:
                 chosen.append({"number": len(chosen) + 1, **draw.choice(free)})
     return chosen
+
+
+def _places(root: Path) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """Return all faults of a tree by what is the same in another tree: function, kind, lines and text."""
+    found: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for path in _modules(root):
+        name, source = path.relative_to(root), Source(path)
+        lines = [line.strip() for line in source.text.split("\n")]
+        for fault in source.faults():
+            at = fault["line"] - 1
+            column = source.text.rfind("\n", 0, fault["begin"])
+            within = source.text[column + 1 : fault["begin"]].strip()
+            key = (fault["function"], fault["kind"], fault["old"], within, *lines[max(at - 1, 0) : at + 2])
+            found[key].append({"file": str(name), "package": _package(name), **fault})
+    return found
+
+
+def _modules(root: Path) -> list[Path]:
+    return sorted((root / "genbench").rglob("*.py"))
+
+
+def _package(name: Path) -> str:
+    return name.parts[1] if len(name.parts) > 2 else "genbench"
 
 
 def _shares(lines: Counter[str], count: int) -> dict[str, int]:
@@ -262,6 +293,11 @@ def main() -> None:
     choosing = verbs.add_parser("choose")
     choosing.add_argument("--count", type=int, default=60)
     choosing.add_argument("--seed", type=int, default=SEED)
+    choosing.add_argument("--root", type=Path, default=ROOT, help="the tree whose places are chosen")
+    choosing.add_argument("--later", type=Path, help="another tree, which must have the places too")
+    choosing.add_argument(
+        "--print", choices=("root", "later"), default="root", help="whose places are printed"
+    )
     for verb in ("reach", "try"):
         own = verbs.add_parser(verb)
         own.add_argument("faults", type=Path)
@@ -270,8 +306,9 @@ def main() -> None:
             own.add_argument("--tests", nargs="+", default=[], help="files or folders of tests; default: all")
     given = parser.parse_args()
     if given.verb == "choose":
-        for fault in choose(given.count, given.seed):
-            print(json.dumps(fault))
+        for fault in choose(given.count, given.seed, given.root.resolve(), given.later):
+            later = fault.pop("later", {})
+            print(json.dumps(fault | later if given.print == "later" else fault))
         return
     faults = [json.loads(line) for line in given.faults.read_text().splitlines()]
     clone, notes = given.clone.resolve(), given.faults.with_name(given.faults.name + ".reached")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.seeded_faults import KINDS, Source
+from tests.seeded_faults import KINDS, Source, choose
 
 MODULE = '''\
 def sums(values, most):
@@ -48,3 +48,19 @@ def test_a_probe_stands_before_a_statement_of_the_same_function(tmp_path: Path) 
         lines.insert(fault["probe"] - 1, " " * fault["indent"] + "hit()")
         compile("\n".join(lines), "probed", "exec")
         assert fault["function"] == "sums"
+
+
+def test_faults_are_chosen_at_places_that_another_tree_has_too(tmp_path: Path) -> None:
+    for tree, name, text in (
+        ("old", "one", MODULE),
+        ("new", "other", MODULE.replace("value + 1", "value + 5").replace("values", "items")),
+    ):
+        (tmp_path / tree / "genbench" / "part").mkdir(parents=True)
+        (tmp_path / tree / "genbench" / "part" / f"{name}.py").write_text("\n" + text, encoding="utf-8")
+    chosen = choose(60, 1, tmp_path / "old", tmp_path / "new")
+    # Of all other lines, the lines next to them are not the same in both trees.
+    assert [fault["line"] for fault in chosen] == [9]
+    for fault in chosen:
+        assert (fault["file"], fault["later"]["file"]) == ("genbench/part/one.py", "genbench/part/other.py")
+        assert fault["line"] == fault["later"]["line"] and fault["old"] == fault["later"]["old"]
+    assert [fault["line"] for fault in choose(60, 1, tmp_path / "old")] != [9]
