@@ -36,12 +36,14 @@ tasks:
            fields: {id: id, question: question, reference: reference}}
     prompt: "{question}"
     k: 4
+    limit: 50
   - name: choice
     kind: choice
     data: {path: "shipped:data/quickstart/choice.jsonl",
            fields: {id: id, question: question, options: options, reference: answer}}
     prompt: "{question}"
     k: 2
+    limit: 50
   - name: picks
     kind: likelihood
     data: {path: "shipped:data/quickstart/choice.jsonl",
@@ -49,12 +51,12 @@ tasks:
     prompt: "Question: {question}\\nAnswer:"
     options: {metric: acc_norm}
     k: 1
-    limit: 40
+    limit: 20
 """
 TASKS = ("arithmetic", "choice", "picks")
 """The last one is scored, and comes last in the queue."""
-TOTAL = 640
-"""Samples of the suite: 100 problems x 4, 100 x 2, and 40 whose options are scored."""
+TOTAL = 320
+"""Samples of the suite: 50 problems x 4, 50 x 2, and 20 whose options are scored."""
 
 
 @dataclass(frozen=True)

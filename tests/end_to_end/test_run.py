@@ -14,14 +14,14 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> None:
     folder = reference.path / "whole" / "tuned"
-    assert len(texts(folder)) == TOTAL == 100 * 4 + 100 * 2 + 40
+    assert len(texts(folder)) == TOTAL == 50 * 4 + 50 * 2 + 20
     assert set(verdicts(folder)) == set(texts(folder))
     report = json.loads((reference.path / "report.json").read_text())
     tasks = report["models"]["tuned"]["tasks"]
     assert {name: (task["n"], task["k"]) for name, task in tasks.items()} == {
-        "arithmetic": (100, 4),
-        "choice": (100, 2),
-        "picks": (40, 1),
+        "arithmetic": (50, 4),
+        "choice": (50, 2),
+        "picks": (20, 1),
     }
     for task in tasks.values():
         assert task["ci"][0] <= task["value"] <= task["ci"][1]
@@ -31,7 +31,7 @@ def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> No
 def test_scores_are_the_means_of_the_verdict_lines(reference: Place) -> None:
     report = json.loads((reference.path / "report.json").read_text())
     scores = [v["score"] for v in lines(reference.path / "whole" / "tuned", "arithmetic", "verdicts")]
-    assert report["models"]["tuned"]["tasks"]["arithmetic"]["value"] == pytest.approx(sum(scores) / 400)
+    assert report["models"]["tuned"]["tasks"]["arithmetic"]["value"] == pytest.approx(sum(scores) / 200)
 
 
 def test_the_manifest_says_all_that_decoding_depends_on(reference: Place) -> None:
