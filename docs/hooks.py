@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,9 +46,12 @@ _HIDDEN = "…"
 def messages_list() -> str:
     """Return the messages of all errors that genbench raises, by package, in the order of the alphabet."""
     found: defaultdict[str, set[str]] = defaultdict(set)
+    calls = re.compile(rf"\b(?:{'|'.join(name for name in vars(errors) if _is_error_name(name))})\s*\(")
     for path in sorted(_SOURCE.rglob("*.py")):
         package = path.relative_to(_SOURCE).parts[0].removesuffix(".py")
-        found[package] |= set(raised_messages(ast.parse(path.read_text(encoding="utf-8"))))
+        text = path.read_text(encoding="utf-8")
+        if calls.search(text):
+            found[package] |= set(raised_messages(ast.parse(text)))
     parts: list[str] = []
     for package, messages in sorted(found.items()):
         if messages:
@@ -70,10 +74,12 @@ def raised_messages(tree: ast.AST) -> Iterator[str]:
 
 
 def _is_error(function: ast.expr) -> bool:
-    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    return isinstance(getattr(errors, name, None), type) and issubclass(
-        getattr(errors, name), errors.GenbenchError
-    )
+    return _is_error_name(function.id if isinstance(function, ast.Name) else getattr(function, "attr", ""))
+
+
+def _is_error_name(name: str) -> bool:
+    found = getattr(errors, name, None)
+    return isinstance(found, type) and issubclass(found, errors.GenbenchError)
 
 
 def _template(node: ast.expr) -> str:

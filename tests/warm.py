@@ -15,10 +15,14 @@ import functools
 import gc
 import hashlib
 import importlib
+import importlib.machinery
+import importlib.metadata
 import json
+import logging.config
 import multiprocessing.process
 import multiprocessing.util
 import os
+import re
 import resource
 import runpy
 import select
@@ -30,10 +34,11 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 import psutil
 import setproctitle
@@ -44,7 +49,12 @@ ROOT = Path(__file__).resolve().parent.parent
 GENBENCH = ("-m", "genbench")
 COMMAND = (sys.executable, *GENBENCH)
 _WORKER = ("-P", "-m", "genbench.verifiers.pool.worker")
-_VERIFIERS = ("genbench.verifiers.pool.worker", "genbench.verifiers.math.verifier")
+_VERIFIERS = (
+    "genbench.verifiers.pool.worker",
+    "genbench.verifiers.math.verifier",
+    "genbench.verifiers.choice.verifier",
+    "genbench.verifiers.instructions.verifier",
+)
 _MODULES = (
     *_VERIFIERS,
     "genbench.cli",
@@ -59,6 +69,14 @@ _MODULES = (
     "genbench.engines.tokenizer",
     "genbench.engines.vllm.kind",
     "genbench.tasks.page.reader",
+    "genbench.tasks.catalogue",
+    "genbench.service.app",
+    "alembic.command",
+    "uvicorn.loops.uvloop",
+    "uvicorn.protocols.http.httptools_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "transformers.tokenization_utils_tokenizers",
+    "rich.table",
 )
 _ENGINE = (
     "genbench.engines.vllm.engine",
@@ -67,6 +85,7 @@ _ENGINE = (
     "vllm.v1.worker.cpu_worker",
     "vllm.model_executor.models.llama",
     "vllm.model_executor.model_loader",
+    "vllm.model_executor.layers.quantization.online.base",
     "vllm.v1.attention.backends.cpu_attn",
 )
 _IMPORTED = {"worker": _VERIFIERS, "command": _MODULES, "engine": (*_MODULES, *_ENGINE)}
@@ -76,6 +95,26 @@ _LONGEST = 1 << 20
 """Bytes of a message."""
 _SPARES = {"worker": 0, "command": 2, "engine": 4}
 """Children that a forked process has for the first processes of its own."""
+_TOOL = """\
+#!{python} -IS
+import json, os, socket, sys
+
+program, arguments = {program}, sys.argv[1:]
+if not program:
+    words = 2 if arguments[0] in ("-c", "-m") else 1
+    program, arguments = arguments[:words], arguments[words:]
+asked = {{"program": program, "arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}}
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
+    channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {longest})
+    channel.connect({address!r})
+    socket.send_fds(channel, [json.dumps(asked | {{"session": False}}).encode()], [0, 1, 2])
+    told = {{}}
+    while "ended" not in told:
+        told = json.loads(channel.recv({longest}) or '{{"ended": 0, "status": 256}}')
+if os.WIFSIGNALED(told["status"]):
+    os.kill(os.getpid(), os.WTERMSIG(told["status"]))
+os._exit(os.waitstatus_to_exitcode(told["status"]))
+"""
 
 
 class _Parent:
@@ -83,7 +122,8 @@ class _Parent:
 
     def __init__(self, kind: str) -> None:
         session = os.environ.get("XDG_STATE_HOME", str(os.getpid()))
-        address = f"\0genbench-tests-{kind}-{hashlib.sha256(session.encode()).hexdigest()[:16]}"
+        digest = hashlib.sha256(session.encode()).hexdigest()[:16]
+        self.address = address = f"\0genbench-tests-{kind}-{digest}"
         self._lock, self._channel = threading.Lock(), _socket()
         self._ended: dict[int, int] = {}
         while self._channel.connect_ex(address):
@@ -286,6 +326,21 @@ def run(
         return subprocess.CompletedProcess([*COMMAND, *args], process.returncode, out, err)
 
 
+def write_tools(place: Path, **programs: Sequence[str]) -> Path:
+    """Write programs that have a command forked, for shell scripts. Return their folder.
+
+    Each is what Python runs under that name: `()` for a `python` of `-c`, `-m` or a file. They work as long
+    as this process does.
+    """
+    place.mkdir(exist_ok=True)
+    address = _parent("command").address
+    for name, program in programs.items():
+        text = _TOOL.format(python=sys.executable, program=list(program), longest=_LONGEST, address=address)
+        (place / name).write_text(text)
+        (place / name).chmod(0o755)
+    return place
+
+
 def serve(number: int, kind: str) -> NoReturn:
     """Be the process that is forked, until the last client has closed its socket.
 
@@ -294,16 +349,25 @@ def serve(number: int, kind: str) -> NoReturn:
         kind: what is forked: a `command`, one with an `engine`, or a `worker` of verifiers.
     """
     listener = socket.socket(fileno=number)
+    packages = _Packages()
     # The place of a process's name is found while the environment is that of the start.
     setproctitle.getproctitle()
     if kind == "engine":
         from genbench.engines.vllm import environment
 
         environment.prepare()
+    # A package that is imported anew has patterns which were compiled before.
+    re._MAXCACHE = 1 << 16  # type: ignore[attr-defined]
     for name in _IMPORTED[kind]:
         importlib.import_module(name)
     if kind != "worker":
         _make_what_commands_make()
+    if kind == "engine":
+        _make_what_engines_make()
+    packages.keep()
+    # What is imported is not taken apart when a forked process ends.
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        finalizer.atexit = False
     gc.collect()
     gc.freeze()
     # An engine that ends gives back what it froze: here what all processes share, which takes 2 s to look at.
@@ -326,7 +390,8 @@ def serve(number: int, kind: str) -> NoReturn:
             pid = _fork_for(clients[handle], [listener.fileno(), *clients, *running], kind)
             if pid:
                 running[os.pidfd_open(pid)] = (pid, clients[handle])
-                clients[handle].send(json.dumps({"forked": pid}).encode())
+                with suppress(OSError):  # who wanted it is gone
+                    clients[handle].send(json.dumps({"forked": pid}).encode())
                 continue
             clients.pop(handle).close()
             if not clients and not select.select([listener], [], [], 0)[0]:
@@ -352,6 +417,26 @@ def _fork_for(client: socket.socket, own: Sequence[int], kind: str) -> int:
     return pid
 
 
+class _Packages:
+    """The entry points of all installed packages, which are read once for all forked processes."""
+
+    def __init__(self) -> None:
+        self._read: Any = importlib.metadata.entry_points
+        self._places, self._found = set[str](), cast(Any, None)
+        importlib.metadata.entry_points = self.entry_points
+
+    def keep(self) -> None:
+        """Read them. Imports may have added places to look at."""
+        self._places, self._found = set(sys.path), self._read()
+
+    def entry_points(self, **wanted: Any) -> Any:
+        """Return them, read again where a folder that was not looked at brings more of them."""
+        others = [Path(place) for place in sys.path if place not in self._places]
+        if self._found is None or any(any(place.glob("*.*-info")) for place in others):
+            return self._read(**wanted)
+        return self._found.select(**wanted)
+
+
 def _make_what_commands_make() -> None:
     """Make what does not depend on the command: the command line, templates, the letters of plots."""
     import typer.main
@@ -364,6 +449,33 @@ def _make_what_commands_make() -> None:
     typer.main.get_command(app)
     heat_map("first", [(1, 1.0, 1.0)])
     page_environment().get_template("report.html.j2")
+
+
+def _make_what_engines_make() -> None:
+    """Put vLLM's kernels for CPUs in their places, for which it looks at all that is imported."""
+    cpu: Any = importlib.import_module("vllm.platforms.cpu")
+    cpu.CpuPlatform.register_triton_kernel_overrides()
+    cpu.CpuPlatform.register_triton_kernel_overrides = lambda *_: None
+    _configure_loggers_at_once()
+    # Each engine fills its cache with zeros: an eighth of that memory is more than the tests need.
+    cpu.GiB_bytes //= 8
+
+
+def _configure_loggers_at_once() -> None:
+    """Let logging.config forget known levels once, instead of once for each of vLLM's 300 loggers."""
+    manager: Any = logging.Manager
+    config: Any = logging.config
+    handle, forget = config._handle_existing_loggers, manager._clear_cache
+
+    def handle_all(*arguments: Any) -> None:
+        manager._clear_cache = lambda _: None
+        try:
+            handle(*arguments)
+        finally:
+            manager._clear_cache = forget
+            forget(logging.root.manager)
+
+    config._handle_existing_loggers = handle_all
 
 
 def _become(request: Mapping[str, Any], files: Mapping[int, int], kind: str) -> NoReturn:
@@ -391,9 +503,23 @@ def _become(request: Mapping[str, Any], files: Mapping[int, int], kind: str) -> 
     sys.argv = [name, *request["arguments"]]
     if "-P" in options:
         del sys.path[0]
+    if not options:
+        sys.path[0] = str(Path(name).resolve().parent)
+    _forget_another_package()
+    if "-c" in options:
+        sys.argv[0], sys.path[0] = "-c", ""
+        _end_with(lambda: exec(name, {"__name__": "__main__"}))  # noqa: S102
     if options:
         _end_with(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
     _end_with(lambda: runpy.run_path(name, run_name="__main__"))
+
+
+def _forget_another_package() -> None:
+    """Forget what was imported of `genbench` if Python would find another one here."""
+    found = importlib.machinery.PathFinder.find_spec("genbench")
+    if found is not None and found.origin != sys.modules["genbench"].__file__:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "genbench"]:
+            del sys.modules[name]
 
 
 def _enter(pid: int) -> None:
@@ -455,7 +581,7 @@ def _take_surroundings(folder: str, environment: Mapping[str, str]) -> None:
 def _look_for_sitecustomize() -> None:
     """Do what Python does at its start with the variable PYTHONPATH."""
     places = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
-    sys.path[1:1] = [place for place in places if place not in sys.path]
+    sys.path[1:1] = [place for place in places if place not in sys.path[1:]]
     sys.modules.pop("sitecustomize", None)
     with suppress(ImportError):
         importlib.import_module("sitecustomize")

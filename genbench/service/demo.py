@@ -15,7 +15,7 @@ import sys
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -58,6 +58,7 @@ from genbench.store.seal import Seal
 from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest, write_sums
 from genbench.suite.shipped import folder as shipped_folder
 from genbench.trend.detect import detect_changes
+from genbench.types import Completion, Verdict
 
 Line = dict[str, Any]
 _POOL = Path("demo") / "samples.json.gz"
@@ -77,6 +78,33 @@ class TaskPool:
     problems: Sequence[Line]
     asks: Sequence[Line]
     samples: Sequence[Sequence[Sequence[tuple[Line, Line]]]]
+    _ready: dict[tuple[int, int, int], _Sample] = field(default_factory=dict, repr=False)
+
+    def sample(self, row: int, number: int, index: int) -> _Sample:
+        """Return a sample as the one with this index of its problem. Most are in many simulated runs."""
+        key = row, number, index
+        if key not in self._ready:
+            model, drawn = divmod(number, _DRAWN)
+            completion, verdict = (
+                {**line, "sample_index": index} for line in self.samples[model][row][drawn]
+            )
+            self._ready[key] = _Sample(
+                completion_from_record(completion),
+                verdict_from_record(verdict),
+                encode(completion),
+                encode(verdict),
+            )
+        return self._ready[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A completion and its verdict, with the lines that run folders have of them."""
+
+    completion: Completion
+    verdict: Verdict
+    text: bytes
+    judged: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +223,15 @@ def _write_task(
     counts, tokens, prompts = Counter[str](), 0, 0
     for row, numbers in enumerate(chosen):
         for index, number in enumerate(numbers):
-            model, drawn = divmod(int(number), _DRAWN)
-            completion, verdict = (
-                {**line, "sample_index": index} for line in pool.samples[model][row][drawn]
-            )
-            seals[0].add_completion(completion_from_record(completion))
-            seals[1].add_verdict(verdict_from_record(verdict))
-            texts.append(encode(completion))
-            judged.append(encode(verdict))
-            scores[row, index] = verdict["score"]
-            counts[verdict["status"]] += 1
-            tokens += completion["completion_tokens"]
-            prompts += completion["prompt_tokens"]
+            sample = pool.sample(row, int(number), index)
+            seals[0].add_completion(sample.completion)
+            seals[1].add_verdict(sample.verdict)
+            texts.append(sample.text)
+            judged.append(sample.judged)
+            scores[row, index] = np.nan if sample.verdict.score is None else sample.verdict.score
+            counts[sample.verdict.status] += 1
+            tokens += sample.completion.completion_tokens or 0
+            prompts += sample.completion.prompt_tokens or 0
     own = writer.file(name, "completions")
     own.parent.mkdir(exist_ok=True)
     own.write_bytes(b"".join(texts))

@@ -34,8 +34,9 @@ from genbench.service.context import service
 from genbench.service.tokens import Caller
 
 
+@cache
 def page_templates() -> jinja2.Environment:
-    """Return the templates of the pages."""
+    """Return the templates of the pages. Each is compiled once in a process."""
     reports = page_environment()
     assert reports.loader is not None
     return reports.overlay(

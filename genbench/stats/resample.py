@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ GATHER_COST = 40
 """A multinomial draw costs as much per distinct value as a gather costs per 40 clusters (measured)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clusters:
     """The units of resampling: totals (g,) and sizes (g,) of g clusters of problems.
 
@@ -36,12 +37,12 @@ class Clusters:
         """The number of clusters."""
         return len(self.totals)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The mean over problems. Clusters do not change it."""
         return math.fsum(self.totals) / float(self.sizes.sum())
 
-    @property
+    @cached_property
     def se(self) -> float | None:
         """The CR1 clustered standard error of the mean, None for one cluster.
 

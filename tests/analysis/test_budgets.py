@@ -63,6 +63,7 @@ def test_a_stored_run_says_what_it_would_have_scored_with_fewer_tokens(tmp_path:
     assert [point.budget for point in usual] == [16]
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared_and_shown(tmp_path: Path) -> None:
     base = made(tmp_path / "a", [QUICK, QUICK, (WRONG, 8, 0), (WRONG, 8, 0)])
     tuned = made(tmp_path / "b", [SLOW, SLOW, SLOW, SLOW])

@@ -79,6 +79,7 @@ def test_rebuild_makes_the_ledger_again(genbench: Cli, place: Path) -> None:
     assert genbench("ledger", "list", "nightly").code == 0
 
 
+@pytest.mark.slow
 def test_rebuild_replaces_a_damaged_file_and_keeps_it(genbench: Cli, place: Path) -> None:
     genbench("ledger", "add", place / "runs")
     path = place / "ledger.sqlite3"

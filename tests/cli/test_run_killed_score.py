@@ -15,24 +15,23 @@ from tests import warm
 
 from .conftest import ready_suite
 
-PROBLEMS = 1500
+PROBLEMS = 600
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+def finished_run(place: Path, problems: int) -> Path:
     """Return a finished run whose verdicts say that another verifier made them."""
-    ready_suite(tmp_path, "math", PROBLEMS, lambda i, j: f"it is \\boxed{{{i + j}}}")
+    ready_suite(place, "math", problems, lambda i, j: f"it is \\boxed{{{i + j}}}")
     words = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out")
-    warm.run(words, cwd=tmp_path).check_returncode()
-    verdicts = tmp_path / "out/m/mine/verdicts.jsonl"
+    warm.run(words, cwd=place).check_returncode()
+    verdicts = place / "out/m/mine/verdicts.jsonl"
     records = [json.loads(line) | {"verifier": "another"} for line in verdicts.read_text().splitlines()]
     verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return tmp_path / "out" / "m"
+    return place / "out" / "m"
 
 
-def verifiers(run: Path) -> set[str]:
+def verifiers(run: Path, problems: int) -> set[str]:
     lines = (run / "mine" / "verdicts.jsonl").read_text().splitlines()
-    assert len(lines) == 2 * PROBLEMS
+    assert len(lines) == 2 * problems
     return {json.loads(line)["verifier"] for line in lines}
 
 
@@ -54,14 +53,15 @@ def kill_in_the_middle(run: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(run: Path) -> None:
+def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, PROBLEMS)
     before = (run / "mine" / "verdicts.jsonl").read_bytes()
     made = kill_in_the_middle(run)
     assert 0 < made < 2 * PROBLEMS
     assert (run / "mine" / "verdicts.jsonl").read_bytes() == before
     done = warm.run(("score", str(run), "--json"), text=True)
     done.check_returncode()
-    assert "another" not in verifiers(run)
+    assert "another" not in verifiers(run, PROBLEMS)
     assert not (run / "mine" / "verdicts.new.jsonl").exists()
     assert json.loads(done.stdout)["models"]["m"]["tasks"]["mine"]["status_counts"] == {
         "correct": PROBLEMS,
@@ -70,9 +70,12 @@ def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(run: Pat
 
 
 @pytest.mark.slow
-def test_what_a_killed_verification_made_is_not_taken_where_the_old_verdicts_hold_again(run: Path) -> None:
+def test_what_a_killed_verification_made_is_not_taken_where_the_old_verdicts_hold_again(
+    tmp_path: Path,
+) -> None:
+    run = finished_run(tmp_path, 20)
     warm.run(("score", str(run))).check_returncode()
     (run / "mine" / "verdicts.new.jsonl").write_text('{"half":')
     warm.run(("score", str(run))).check_returncode()
     assert not (run / "mine" / "verdicts.new.jsonl").exists()
-    assert "another" not in verifiers(run)
+    assert "another" not in verifiers(run, 20)

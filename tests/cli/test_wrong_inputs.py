@@ -300,6 +300,7 @@ MODEL_MISTAKES: dict[Callable[[Path], None], tuple[str, ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MODEL_MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_a_wrong_model_is_refused_before_any_engine_loads(
     genbench: Cli, place: Path, mistake: Callable[[Path], None]

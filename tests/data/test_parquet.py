@@ -65,6 +65,7 @@ def test_small_file_that_fills_any_memory_is_refused(tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.slow
 @each_row(
     "columns",
     [

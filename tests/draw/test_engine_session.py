@@ -182,6 +182,7 @@ def test_a_single_engine_that_has_all_that_is_left_says_so_before_it_ends(draws:
     assert left[0] > 0
 
 
+@pytest.mark.slow
 def test_a_dry_engine_takes_over_what_waits_in_another(draws: list[Draw]) -> None:
     """The slow engine computes one sample at a time and has 39 in its own queue."""
     drawer = Drawer()

@@ -136,6 +136,7 @@ def run(
     return kept
 
 
+@pytest.mark.slow
 def test_every_sample_is_drawn_once_and_offered_whole(draws: list[Draw]) -> None:
     engine = Repeater()
     kept = run(engine, draws)
@@ -145,6 +146,7 @@ def test_every_sample_is_drawn_once_and_offered_whole(draws: list[Draw]) -> None
     assert len({item.seed for item in kept.completions}) == 12
 
 
+@pytest.mark.slow
 def test_garbage_collections_leave_out_what_was_loaded_before_the_first_sample(draws: list[Draw]) -> None:
     engine = Repeater()
     run(engine, draws)
@@ -171,6 +173,7 @@ def test_a_stored_turn_is_not_drawn_again(draws: list[Draw]) -> None:
     assert kept.offered == [(sample, 2)] and len(kept.completions) == 1
 
 
+@pytest.mark.slow
 def test_a_refused_request_ends_its_conversation_as_an_error(draws: list[Draw]) -> None:
     kept = run(Repeater(fails="1?"), draws)
     errors = [item for item in kept.completions if item.finish_reason == "error"]

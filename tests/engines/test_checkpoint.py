@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import huggingface_hub.constants
 import pytest
 
 from genbench.engines.checkpoint import context_length, find, folder_digest
@@ -85,8 +86,8 @@ def test_a_path_that_is_no_hub_id_must_be_a_folder(tmp_path: Path, path: str) ->
 def test_a_hub_id_that_cannot_be_had_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    # What the variable HF_HUB_OFFLINE says when the package is imported, which another test may have done.
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     said = r"model 'org/none' cannot be downloaded from the hub \([^\n]*hf auth login"
     with pytest.raises(DataError, match=said):
         find("org/none", "0" * 40, tmp_path)

@@ -22,6 +22,7 @@ from genbench.engines.vllm.environment import (
     prepare,
 )
 from genbench.errors import UnavailableError
+from tests import warm
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
@@ -113,8 +114,7 @@ def cuda_build(tmp_path: Path) -> dict[str, str]:
 
 
 def genbench(cuda_build: dict[str, str], place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "genbench", *arguments]
-    return subprocess.run(command, cwd=place, env=cuda_build, capture_output=True, text=True, check=False)
+    return warm.run(arguments, cwd=place, env=cuda_build, text=True)
 
 
 SAID = (
@@ -123,6 +123,7 @@ SAID = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     why_none() is None, reason="a GPU answers by the driver's library, which no stand-in hides"
 )

@@ -138,7 +138,7 @@ def test_a_server_that_comes_back_is_asked_again(drawn: Drawn, servers: Servers)
     def fault(number: int, body: dict[str, Any]) -> str | None:
         if number != 6:
             return None
-        threading.Timer(2.0, server.revive).start()
+        threading.Timer(0.7, server.revive).start()
         return "die"
 
     server.fault = fault
@@ -172,14 +172,14 @@ def test_when_all_servers_are_gone_the_run_stops_and_can_go_on(drawn: Drawn, ser
     first, second = servers(), servers()
     first.fault = second.fault = lambda number, body: "die" if number == 4 else None
     drawn.write(first, second, n=20)
-    with pytest.raises(EngineError, match=r"(?s)all 2 engines.*gone for 3 s.*the same command") as error:
-        drawn.run()
+    with pytest.raises(EngineError, match=r"(?s)all 2 engines.*gone for 1 s.*the same command") as error:
+        drawn.run("engine.outage_s=1")
     assert first.url in str(error.value) and second.url in str(error.value)
     before = drawn.completions()
     assert 0 < len(before) < 40
     first.fault = second.fault = lambda number, body: None
     first.revive()  # one is enough
-    drawn.run()
+    drawn.run("engine.outage_s=1")
     drawn.assert_whole(20)
     assert before.items() <= drawn.completions().items()
 
@@ -244,12 +244,12 @@ def test_a_server_that_came_back_as_another_is_not_asked(drawn: Drawn, servers: 
     def fault(number: int, body: dict[str, Any]) -> str | None:
         if number != 2:
             return None
-        threading.Timer(1.5, come_back).start()
+        threading.Timer(0.5, come_back).start()
         return "die"
 
     first.fault = fault
     drawn.write(first, second, n=20)
-    second.fault = lambda number, body: time.sleep(0.4)
+    second.fault = lambda number, body: time.sleep(0.25)
     drawn.run()
     drawn.assert_whole(20)
     assert before == [len(first.requests)]

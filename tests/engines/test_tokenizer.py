@@ -198,6 +198,7 @@ def test_the_templates_of_the_table_do_what_they_are_named_for() -> None:
     assert texts["special tokens"].startswith("<|bos|>|<|end|>|<|pad|>|")
 
 
+@pytest.mark.slow
 def test_a_tokenizer_is_read_without_torch() -> None:
     code = (
         "import sys\n"

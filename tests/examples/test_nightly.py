@@ -13,6 +13,7 @@ import pytest
 
 from genbench.suite.suitefile import read_suite
 from genbench.suite.yamlfile import read_yaml_file
+from tests import warm
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "nightly"
 
@@ -55,7 +56,8 @@ def test_a_night_of_ready_responses_passes_and_leaves_report_and_ledger(tmp_path
         for j in range(4)
     ]
     (tmp_path / "responses.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    tools = warm.write_tools(tmp_path / "bin", genbench=warm.GENBENCH)
+    path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
     left_out = ("GENBENCH_LEDGER", "GENBENCH_LEDGER_NOTES")
     known = {key: value for key, value in os.environ.items() if key not in left_out}
     done = subprocess.run(

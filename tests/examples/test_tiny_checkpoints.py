@@ -65,6 +65,7 @@ def test_a_checkpoint_folder_holds_what_vllm_needs_and_a_card(name: str) -> None
     assert {file.name for file in (CHECKPOINTS / name).iterdir()} == FILES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_embeddings_are_untied_in_config_and_in_weights(name: str) -> None:
     weights = weights_of(CHECKPOINTS / name)
@@ -74,6 +75,7 @@ def test_embeddings_are_untied_in_config_and_in_weights(name: str) -> None:
     assert 500_000 < sum(tensor.numel() for tensor in weights.values()) < 1_500_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_generation_config_holds_two_ids_and_no_decoding(name: str) -> None:
     made = tokenizer(name)
@@ -120,6 +122,7 @@ def test_a_rendered_chat_has_one_bos_and_takes_a_system_message() -> None:
     assert bare == "<|bos|><|user|>\nWhat is 1 + 2?<|end|>\n<|assistant|>\n"
 
 
+@pytest.mark.slow
 def test_the_training_script_makes_this_tokenizer_and_this_architecture(
     tiny: Callable[[str], ModuleType], tmp_path: Path
 ) -> None:

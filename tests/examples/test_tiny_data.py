@@ -205,6 +205,7 @@ def test_math_and_choice_verifiers_accept_what_the_pair_is_taught(held_out: dict
             assert found(choice.verify, item.completion, reference).score == (other == letter)
 
 
+@pytest.mark.slow
 def test_texts_of_the_training_form_follow_their_instructions(held_out: dict[str, list[Any]]) -> None:
     verifier = ConstraintVerifier()
     missed = []

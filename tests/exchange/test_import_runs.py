@@ -13,11 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import genbench
+from genbench import pipeline
 from genbench.cli.app import app
 from genbench.errors import InputError, ResponsesError
 from genbench.exchange.import_log import ImportChoice
 from genbench.exchange.import_runs import ImportedLogs
 from genbench.models.responses import completion_of
+from tests.ready_runs import run_bare
 
 HERE = Path(__file__).parent
 TOOLS = {"lm-eval", "evalscope", "opencompass", "helm", "inspect", "lighteval", "every_eval_ever"}
@@ -166,9 +168,25 @@ def every_eval(folder: Path) -> None:
 
 
 @pytest.fixture
+def without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write no report.html for imported runs, at which the tests do not look: each takes 0.3 s of CPU."""
+    monkeypatch.setattr(pipeline, "run", run_bare)
+
+
+@pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "logs"
+    return write_logs(tmp_path / "logs")
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> tuple[ImportedLogs, list[str]]:
+    """What `import_logs` made of logs of every tool, and what it said."""
+    place, said = tmp_path_factory.mktemp("every"), list[str]()
+    return genbench.import_logs([write_logs(place / "logs")], place / "runs", say=said.append), said
+
+
+def write_logs(folder: Path) -> Path:
     lm_eval(folder / "a", 1, [1.0, 0.0, 1.0, 1.0])
     lm_eval(folder / "a", 2, [0.0, 0.0, 1.0, 0.0])
     evalscope(folder / "b", [[1.0, 0.0], [1.0, 1.0], [0.0, 0.5]])
@@ -190,9 +208,12 @@ def samples(record: ImportedLogs, tool: str) -> list[Mapping[str, Any]]:
     return found
 
 
-def test_logs_of_every_tool_become_runs_with_the_means_of_their_tools(logs: Path) -> None:
-    said: list[str] = []
-    record = genbench.import_logs([logs], say=said.append)
+@pytest.mark.slow
+def test_logs_of_every_tool_become_runs_with_the_means_of_their_tools(
+    imported: tuple[ImportedLogs, list[str]],
+) -> None:
+    record, said = imported
+    assert all((Path(run.folder) / "report.html").exists() for run in record.runs)
     assert {run.tool for run in record.runs} == TOOLS and record.left_out == {}
     for run in record.runs:
         results = genbench.latest_results(run.folder)
@@ -208,8 +229,11 @@ def test_logs_of_every_tool_become_runs_with_the_means_of_their_tools(logs: Path
     ]
 
 
-def test_prompts_texts_answers_and_targets_of_the_logs_are_kept(logs: Path) -> None:
-    record = genbench.import_logs([logs])
+@pytest.mark.slow
+def test_prompts_texts_answers_and_targets_of_the_logs_are_kept(
+    imported: tuple[ImportedLogs, list[str]],
+) -> None:
+    record, _ = imported
     wanted_rows: dict[str, dict[str, Any]] = {
         "evalscope": {"prompt": "[user]\nWhat is 0?", "trace": "Hm.", "answer": "It is 0", "extracted": "0"},
         "opencompass": {"prompt": "[HUMAN]\nPick 0", "answer": "I say A", "extracted": "A", "reference": "A"},
@@ -226,6 +250,8 @@ def test_prompts_texts_answers_and_targets_of_the_logs_are_kept(logs: Path) -> N
     assert lacking["helm"] == ("decoding, token ids and seeds are not in it",)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pages")
 def test_what_was_imported_is_not_imported_again(logs: Path) -> None:
     first = genbench.import_logs([logs], track="old")
     files = {path: path.stat().st_mtime_ns for path in Path("runs/imported").rglob("*") if path.is_file()}
@@ -241,6 +267,8 @@ def test_what_was_imported_is_not_imported_again(logs: Path) -> None:
     assert len(set(points.epoch)) == 1  # nights of one task are one series
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pages")
 def test_other_filters_are_chosen_and_scores_can_be_made_again(logs: Path) -> None:
     record = genbench.import_logs([logs / "a"], choice=ImportChoice(filter="flexible-extract"))
     assert [run.tasks["gsm8k"].mean for run in record.runs] == [1.0, 1.0]
@@ -252,6 +280,7 @@ def test_other_filters_are_chosen_and_scores_can_be_made_again(logs: Path) -> No
     assert not any(note.startswith("run seed") for note in compared.notes)
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_missing_scores_and_samples_are_excluded_and_never_wrong(tmp_path: Path) -> None:
     lm_eval(tmp_path / "logs", 1, [1.0, 0.0])
     path = next((tmp_path / "logs").rglob("samples_*.jsonl"))
@@ -269,6 +298,7 @@ def test_missing_scores_and_samples_are_excluded_and_never_wrong(tmp_path: Path)
     assert "1 of 3 samples have no score" in record.runs[0].lacks
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_traces_stay_where_a_tool_credited_an_unfinished_one(tmp_path: Path) -> None:
     lm_eval(tmp_path / "logs", 1, [1.0, 0.0], resps=[["<think>it is 3"]])
     said: list[str] = []
@@ -278,6 +308,8 @@ def test_traces_stay_where_a_tool_credited_an_unfinished_one(tmp_path: Path) -> 
     assert samples(record, "lm-eval")[0]["answer"] == "<think>it is 3"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pages")
 def test_logs_that_cannot_be_read_are_listed_and_the_others_are_imported(logs: Path) -> None:
     (logs / "a" / "broken.jsonl").write_text('{"doc_id": 3}\nno json\n')
     done = CliRunner().invoke(app, ["import", "log", str(logs), "-o", "old", "--track", "old"])
@@ -288,6 +320,7 @@ def test_logs_that_cannot_be_read_are_listed_and_the_others_are_imported(logs: P
     assert {run["outcome"] for run in json.loads(again.stdout)["runs"]} == {"there"}
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_a_task_that_was_logged_twice_on_a_day_makes_two_runs(tmp_path: Path) -> None:
     lm_eval(tmp_path / "logs", 1, [1.0, 0.0])
     first = next((tmp_path / "logs").rglob("samples_*.jsonl"))
@@ -298,6 +331,7 @@ def test_a_task_that_was_logged_twice_on_a_day_makes_two_runs(tmp_path: Path) ->
     assert {run.night for run in record.runs} == {"2026-03-01"}
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_a_log_that_makes_no_run_is_listed_and_the_others_are_imported(logs: Path) -> None:
     place = next((logs / "a").rglob("samples_gsm8k_2026-03-02*.jsonl"))
     place.rename(place.with_name(place.name.replace("gsm8k", "engine")))
@@ -307,6 +341,7 @@ def test_a_log_that_makes_no_run_is_listed_and_the_others_are_imported(logs: Pat
     assert "samples_engine" in path and "is the name of a file or folder that genbench writes itself" in why
 
 
+@pytest.mark.usefixtures("without_pages")
 def test_sources_without_logs_are_refused(logs: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         genbench.import_logs([logs / "nothing"])

@@ -75,6 +75,7 @@ def test_the_pages_of_safety_are_sensitive() -> None:
     assert found == set(PAGES)
 
 
+@pytest.mark.slow
 def test_a_page_and_a_table_leave_out_prompts_and_answers(run: Path, tmp_path: Path) -> None:
     page = tmp_path / "out" / "page.html"
     page.parent.mkdir()

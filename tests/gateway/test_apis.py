@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import httpx2
-import openai
 import pytest
 
 from genbench.errors import ContextFullError
@@ -73,6 +71,9 @@ class Served:
     def __init__(
         self, setting: Setting, rollout: Rollout, base: str, key: str, web: httpx2.AsyncClient
     ) -> None:
+        import anthropic  # each takes two seconds, in every worker that collects this file
+        import openai
+
         self.setting, self.rollout, self.base, self.key, self.web = setting, rollout, base, key, web
         self.openai = openai.AsyncOpenAI(
             base_url=f"{base}/v1",
@@ -116,6 +117,8 @@ def said(served: Served, turn: int) -> list[tuple[str, str]]:
 
 
 def test_a_prompt_as_text_gets_no_template_and_its_reply_is_as_drawn(tmp_path: Path) -> None:
+    import openai
+
     async def test(found: Served) -> None:
         ask = found.openai.completions.create
         whole = await ask(model="m", prompt="Once upon", temperature=0.1, seed=3)
@@ -241,6 +244,9 @@ def test_a_reply_that_was_cut_off_says_so_in_each_api(tmp_path: Path) -> None:
 
 
 def test_errors_are_in_the_words_of_each_api(tmp_path: Path) -> None:
+    import anthropic
+    import openai
+
     async def test(found: Served) -> None:
         long: Any = [{"role": "user", "content": "x" * 5000}]
         with pytest.raises(anthropic.BadRequestError, match=r"too long: 50\d\d tokens > 4000 maximum"):

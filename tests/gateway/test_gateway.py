@@ -109,6 +109,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(write_suite(tmp_path_factory.mktemp("whole")))
 
 
+@pytest.mark.slow
 def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_run(whole: Path) -> None:
     found = drawn(whole)
     assert len(found) == 3 * 2 * 3
@@ -129,6 +130,7 @@ def test_a_sample_is_a_rollout_and_its_turns_are_drawn_under_the_seeds_of_the_ru
     assert terms["limits"] == {"turns": 8, "tokens": None, "wall_s": 60.0}
 
 
+@pytest.mark.slow
 def test_epochs_are_draws_of_their_own_and_the_same_in_a_second_run(whole: Path, tmp_path: Path) -> None:
     assert drawn(run(write_suite(tmp_path / "again"))) == drawn(whole)
     texts = {key: text for key, (_, _, text) in drawn(whole).items()}
@@ -167,6 +169,7 @@ def test_no_completion_crosses_rollouts_of_equal_problems(tmp_path: Path) -> Non
         }
 
 
+@pytest.mark.slow
 def test_replies_that_got_lost_are_drawn_once(whole: Path, tmp_path: Path) -> None:
     place = run(write_suite(tmp_path / "s", settings={"faults": 0.25}, seconds=0.02))
     assert drawn(place) == drawn(whole)
@@ -174,6 +177,7 @@ def test_replies_that_got_lost_are_drawn_once(whole: Path, tmp_path: Path) -> No
     assert all(line["status"] == "correct" for line in lines(place, "verdicts"))
 
 
+@pytest.mark.slow
 def test_a_rollout_holds_a_place_only_while_it_asks(tmp_path: Path) -> None:
     """An engine with one place. While the tools of a rollout work, 20 other samples are drawn."""
     folder = write_suite(tmp_path / "s", problems=2, k=1, settings={"turns": 4, "pause_s": 1.0})
@@ -217,6 +221,7 @@ class Faulty:
         await send({"type": "http.response.body", "body": b""})
 
 
+@pytest.mark.slow
 def test_errors_of_the_gateway_itself_change_nothing(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +304,7 @@ def listening() -> Iterator[tuple[int, list[Any]]]:
         yield server.getsockname()[1], met
 
 
+@pytest.mark.slow
 def test_a_harness_reaches_nothing_but_the_gateway(tmp_path: Path) -> None:
     with listening() as (port, met):
         settings = {"do": "reach", "host": "127.0.0.1", "port": port}
@@ -323,6 +329,7 @@ def test_a_harness_that_ignores_the_gateway_ends_the_run_with_that_sentence(tmp_
         assert met == []
 
 
+@pytest.mark.slow
 def test_a_harness_that_waits_for_somebody_else_is_ended_in_time(tmp_path: Path) -> None:
     folder = write_suite(tmp_path / "s", settings={"turns": 0, "do": "sleep"}, limits={"first_request_s": 1})
     with pytest.raises(EngineError, match="no request reached the gateway within 1 s"):
@@ -330,6 +337,7 @@ def test_a_harness_that_waits_for_somebody_else_is_ended_in_time(tmp_path: Path)
     assert harnesses() == []
 
 
+@pytest.mark.slow
 def test_keys_open_one_rollout_and_files_outside_cannot_be_written(tmp_path: Path) -> None:
     place = run(write_suite(tmp_path / "s", problems=1, settings={"do": "peek"}))
     for detail in details(place):
@@ -452,6 +460,7 @@ def test_a_busy_clock_and_a_peek_into_history_are_compared(whole: Path) -> None:
     assert not any(said in line for line in compare_sides(worse, tuned).warnings)
 
 
+@pytest.mark.slow
 def test_runs_on_another_image_are_not_compared(tmp_path: Path) -> None:
     places = []
     for name, digest in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
@@ -476,6 +485,7 @@ def test_the_harness_is_code_that_needs_consent(tmp_path: Path, monkeypatch: pyt
     assert not (folder / "out" / "m" / "walk").exists()
 
 
+@pytest.mark.slow
 def test_a_stored_rollout_is_scored_again_without_its_harness(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.symlink_to(sys.executable)
@@ -499,6 +509,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     assert str(blocked) in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_machine_without_namespaces_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
     """In a user namespace in which no further one may be made."""
     folder = write_suite(tmp_path / "s", problems=1, k=1)

@@ -50,6 +50,7 @@ def maker() -> RowMaker:
     return RowMaker(42, None, libraries)
 
 
+@pytest.mark.slow
 @each_row("part", sorted(KNOWN_PARTS - {"needle"}))
 @each_row("length", [4_096, 8_192])
 def test_prompts_are_less_than_one_per_cent_below_their_length(
@@ -63,6 +64,7 @@ def test_prompts_are_less_than_one_per_cent_below_their_length(
         assert length * 0.99 <= found + new_tokens(part) <= length + 6
 
 
+@pytest.mark.slow
 def test_rows_depend_on_seed_task_length_and_index_only(maker: RowMaker, counts: PieceCounts) -> None:
     again = RowMaker(42, None, {"squad": Library.of_squad(SQUAD), "hotpot": Library.of_hotpot(HOTPOT)})
     other = RowMaker(43)

@@ -50,6 +50,7 @@ def row(maker: OwnRowMaker, index: int, length: int = 0) -> OwnRow:
     return maker.row(RowKey("row", length, index))
 
 
+@pytest.mark.slow
 def test_rows_share_no_state_and_do_not_depend_on_their_order(maker: OwnRowMaker) -> None:
     found = [row(maker, index) for index in (2, 1, 0)]
     assert [item.reference for item in found] == [1, 1, 1]
@@ -92,6 +93,7 @@ def test_what_is_no_row_and_what_the_sandbox_refuses_is_told(
         row(maker, index)
 
 
+@pytest.mark.slow
 def test_a_generator_that_does_not_end_is_stopped() -> None:
     made = OwnRowMaker(
         GeneratorFile("def row(rng, index, length):\n    while True: pass", "row", "g.py"),

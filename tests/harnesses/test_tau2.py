@@ -125,6 +125,7 @@ def run(folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return verdicts, json.loads((place / "manifest.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_conversation_s_reward_is_the_score_and_faults_of_the_user_are_ours(
     python: Path, others: Others, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_conversation_s_reward_is_the_score_and_faults_of_the_user_are_ours(
     }
 
 
+@pytest.mark.slow
 def test_a_judge_decides_and_its_address_is_that_of_the_suite(python: Path, tmp_path: Path) -> None:
     for said, status in (("yes", "correct"), ("no", "wrong")):
         server = Others(said)
@@ -155,6 +157,7 @@ def test_a_judge_decides_and_its_address_is_that_of_the_suite(python: Path, tmp_
         assert [body["model"] for body in server.bodies] == ["user-1", "judge-1"]
 
 
+@pytest.mark.slow
 def test_the_user_s_seed_follows_from_the_sample(python: Path, others: Others, tmp_path: Path) -> None:
     seeds = []
     for name in ("a", "b"):
@@ -166,6 +169,7 @@ def test_the_user_s_seed_follows_from_the_sample(python: Path, others: Others, t
     assert seeds[0] == seeds[1]
 
 
+@pytest.mark.slow
 def test_waiting_for_another_model_is_not_the_harness_s_time(python: Path, tmp_path: Path) -> None:
     server = Others(seconds=6.0)
     peers = {"user": {"base_url": server.url, "model": "user-1"}}

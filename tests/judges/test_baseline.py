@@ -165,10 +165,9 @@ def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
 
     def grade(prompt: str) -> str:
         number = re.search(r"What is (\d+)\?", prompt)
-        assert number is not None
-        words = {"old": 1.0, "": -1.0} | {
-            name: values[int(number[1]) % len(values)] for name, values in worth.items()
-        }
+        # The judge's canary asks no such question, and a server that fails is asked again for ten seconds.
+        place = 0 if number is None else int(number[1])
+        words = {"old": 1.0, "": -1.0} | {name: values[place % len(values)] for name, values in worth.items()}
         return better(words)(prompt)
 
     server.grade = grade

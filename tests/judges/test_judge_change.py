@@ -84,6 +84,7 @@ def test_other_texts_are_no_change_of_judges(two: tuple[Path, Path]) -> None:
         judge_changes(*two, tasks=["fre"])
 
 
+@pytest.mark.slow
 def test_the_same_judge_twice_is_called_its_own_noise(two: tuple[Path, Path]) -> None:
     record = judge_changes(two[0], two[0])
     assert record.same == ("free",) and record.tasks["free"].kappa == 1.0

@@ -114,6 +114,7 @@ def test_earlier_turns_are_kept() -> None:
     assert seen[-1].answer.text == HARMLESS
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     text=st.text(max_size=3000),

@@ -187,6 +187,7 @@ def test_the_budget_of_the_suite_becomes_that_of_the_track(ledger: Ledger, tmp_p
     assert track_history(ledger, "nightly").track.alarms_per_year == 3
 
 
+@pytest.mark.slow
 def test_a_ledger_made_again_has_equal_rows(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     make_run(runs / "base", A, role="anchor", model="base")

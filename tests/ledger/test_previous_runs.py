@@ -48,6 +48,7 @@ def test_a_run_whose_folder_is_gone_is_left_out(ledger: Ledger, runs: Path) -> N
     assert names(previous_runs(ledger, "nightly", runs / "n3")) == ["base", "n0", "n2", "n3"]
 
 
+@pytest.mark.slow
 def test_a_base_whose_folder_is_gone_is_refused_with_the_other_way(ledger: Ledger, runs: Path) -> None:
     shutil.rmtree(runs / "base")
     with pytest.raises(InputError, match=r"track nightly: the folder of its base is not there.*BASE EARLIER"):

@@ -177,6 +177,7 @@ def other_value(value: Any, rng: random.Random) -> Any:
     return rng.choice(others)
 
 
+@pytest.mark.slow
 def test_none_of_a_thousand_changes_of_one_field_enters_a_ledger(ledger: Ledger, make_run: MakeRun) -> None:
     folder, rng = real_run(make_run), random.Random(37)
     rewrite(folder, manifest=lambda record: record.update(track={"name": "t", "kind": "step", "position": 1}))

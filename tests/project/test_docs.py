@@ -159,6 +159,7 @@ def test_the_site_builds_without_a_broken_link_and_asks_for_nothing_from_outside
     assert "max_hours" in (tmp_path / "site/reference/python.html").read_text()
 
 
+@pytest.mark.slow
 def test_messages_that_are_explained_are_among_those_that_are_raised() -> None:
     hooks = runpy.run_path(str(DOCS / "hooks.py"))
     found = hooks["messages_list"]().replace("\\", "")

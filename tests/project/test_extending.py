@@ -11,13 +11,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.table import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,8 +79,9 @@ def changed(text: str, diff: str) -> str:
 
 
 def copy_package(place: Path) -> None:
+    """Copy the package with its compiled files, which hold for every file that is not changed."""
     for name in ("genbench", "suites", "judges"):
-        shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, place / name)
 
 
 def write_files(found: list[Block], place: Path) -> None:
@@ -104,12 +105,7 @@ def write_files(found: list[Block], place: Path) -> None:
 
 def commands(place: Path) -> dict[str, str]:
     """Return an environment with the `genbench` and `python` of this test, or of the copied package."""
-    tools = place / ".bin"
-    tools.mkdir(exist_ok=True)
-    for name, arguments in (("genbench", "-m genbench"), ("python", "")):
-        tool = tools / name
-        tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
-        tool.chmod(0o755)
+    tools = warm.write_tools(place / ".bin", genbench=warm.GENBENCH, python=())
     own = {"PATH": f"{tools}:{os.environ['PATH']}", "COLUMNS": "120"}
     if (place / "genbench").is_dir():
         own["PYTHONPATH"] = str(place)
@@ -163,6 +159,7 @@ def test_the_guide_to_a_benchmark_can_be_followed_to_the_letter(tmp_path: Path) 
     assert follow(found, tmp_path) == 3
 
 
+@pytest.mark.slow
 def test_the_judge_of_ones_own_can_be_checked_as_the_page_says(tmp_path: Path) -> None:
     found = blocks("judges", PAGES.parent)
     write_files(found, tmp_path)

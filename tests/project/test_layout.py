@@ -7,6 +7,8 @@ import subprocess
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "genbench"
 TOP_LEVEL = {
@@ -75,6 +77,7 @@ def test_no_stray_file_is_committed() -> None:
     assert docs == {".md", ".json", ".py", ".svg", ".png"}
 
 
+@pytest.mark.slow
 def test_no_modules_import_one_another_in_a_circle() -> None:
     # An import inside a function or for type checkers only runs later, so it closes no circle.
     needed = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests import warm
 from tests.table import each_row
@@ -25,6 +28,7 @@ ENDS = (
 )
 
 
+@pytest.mark.slow
 @each_row("code", ENDS)
 def test_a_forked_process_ends_as_one_that_is_started(tmp_path: Path, code: str) -> None:
     (tmp_path / "program.py").write_text(f"import sys\n{code}\n")
@@ -36,3 +40,47 @@ def test_a_forked_process_ends_as_one_that_is_started(tmp_path: Path, code: str)
     assert (
         last[0] == last[1] or started.returncode == 120
     )  # of lost output, the interpreter says what and where
+
+
+def said_by(program: Path | str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, **options)
+
+
+@each_row("code", ENDS)
+def test_a_tool_ends_as_the_process_does_that_it_has_forked(tmp_path: Path, code: str) -> None:
+    (tmp_path / "program.py").write_text(f"import sys\n{code}\n")
+    tool = warm.write_tools(tmp_path / "bin", python=()) / "python"
+    asked, started = (said_by(program, "program.py", cwd=tmp_path) for program in (tool, sys.executable))
+    assert (asked.returncode, asked.stdout) == (started.returncode, started.stdout)
+
+
+SAYING = """\
+import os, sys
+print(sys.argv, sys.path[:1], os.getcwd(), sys.stdin.read(), os.environ["OWN"], __name__)
+"""
+
+
+@each_row("arguments", [("-c", SAYING, "a"), ("below/program.py", "a", "b c"), ("-m", "below.program", "-x")])
+def test_a_tool_has_the_arguments_folder_input_and_environment_of_a_python(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "below").mkdir(exist_ok=True)
+    (tmp_path / "below" / "program.py").write_text(SAYING)
+    tool = warm.write_tools(tmp_path / "bin", python=()) / "python"
+    options: dict[str, Any] = {"cwd": tmp_path, "input": "line", "env": os.environ | {"OWN": "here"}}
+    asked, started = (said_by(program, *arguments, **options) for program in (tool, sys.executable))
+    assert asked.stdout == started.stdout and "line here __main__" in asked.stdout, asked.stderr
+
+
+def test_another_package_than_the_one_that_was_imported_is_run_where_python_would_find_it(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "copy" / "genbench"
+    copy.mkdir(parents=True)
+    (copy / "__init__.py").touch()
+    (copy / "__main__.py").write_text("from genbench import errors\nerrors.tell()\n")
+    (copy / "errors.py").write_text("def tell():\n    print('the copy')\n")
+    tool = warm.write_tools(tmp_path / "bin", genbench=warm.GENBENCH) / "genbench"
+    assert "--version" in said_by(tool, "--help", cwd=tmp_path).stdout
+    other = os.environ | {"PYTHONPATH": str(copy.parent)}
+    assert said_by(tool, "--help", cwd=tmp_path, env=other).stdout == "the copy\n"

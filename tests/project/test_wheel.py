@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.installed import ROOT, Environment
 
 
@@ -23,13 +22,8 @@ def test_the_wheel_checks_the_quickstart_in_an_empty_folder(installed: Environme
 
 @pytest.mark.slow
 def test_the_checkout_finds_the_same_files(installed: Environment, tmp_path: Path) -> None:
-    here = subprocess.run(
-        [sys.executable, "-m", "genbench", "check", "quickstart", "--json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    here = warm.run(("check", "quickstart", "--json"), cwd=tmp_path, text=True)
+    here.check_returncode()
     there = installed.run(tmp_path, "check", "quickstart", "--json")
 
     def model_lines(text: str) -> list[str]:

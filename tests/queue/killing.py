@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -18,6 +16,7 @@ from pathlib import Path
 from genbench.queue.database import Queue, open_queue
 from genbench.queue.jobs import count_jobs, job_events, job_folder, list_jobs, submit
 from genbench.queue.spec import JobSpec, PlacedSpec
+from tests import warm
 from tests.queue.killing_service import KilledService
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +122,7 @@ def kill_at_random(
         for number in range(jobs - served):
             submit(queue, placed(number), place / "runs", by="test", most=jobs)
         service = KilledService(ledger, place, served) if served else None
-        command = [sys.executable, "-c", WORKER, ledger, str(child), str(back)]
+        command = [ledger, str(child), str(back)]
         alive = [_start(command, place) for _ in range(workers)]
         left, last = kills, -1
         while time.monotonic() - began < limit_s:
@@ -157,12 +156,12 @@ def kill_at_random(
     return outcome
 
 
-def _start(command: list[str], place: Path) -> subprocess.Popen[bytes]:
+def _start(command: list[str], place: Path) -> warm.Popen:
     with (place / "workers.log").open("ab") as log:
-        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+        return warm.Popen(command, program=("-c", WORKER), cwd=ROOT, stdout=log, stderr=log)
 
 
-def _stop(alive: list[subprocess.Popen[bytes]], service: KilledService | None) -> str:
+def _stop(alive: list[warm.Popen], service: KilledService | None) -> str:
     """Send SIGSTOP to the service or a worker, and SIGCONT later. Return which it was."""
     if service is not None:
         service.stop_for(2.0)
@@ -176,7 +175,7 @@ def _stop(alive: list[subprocess.Popen[bytes]], service: KilledService | None) -
 
 def _kill(
     draw: random.Random,
-    alive: list[subprocess.Popen[bytes]],
+    alive: list[warm.Popen],
     queue: Queue,
     service: KilledService | None,
 ) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 from genbench.queue.database import open_queue
 from genbench.service.client import RemoteService
 from genbench.service.tokens import add_token
+from tests import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = """\
@@ -52,7 +50,7 @@ class KilledService:
             port = free.getsockname()[1]
         with open_queue(ledger) as queue:
             token = add_token(queue, "killer", "submit", 1)
-        self._command = [sys.executable, "-c", PROGRAM, ledger, str(place), str(port)]
+        self._command = [ledger, str(place), str(port)]
         self._log = place / "service.log"
         self._client = RemoteService(f"http://127.0.0.1:{port}", token, waits_s=(0.2,) * 3000)
         self._jobs, self.faults = jobs, list[str]()
@@ -60,9 +58,9 @@ class KilledService:
         self._thread = threading.Thread(target=self._submit, daemon=True)
         self._thread.start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> warm.Popen:
         with self._log.open("ab") as log:
-            return subprocess.Popen(self._command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+            return warm.Popen(self._command, program=("-c", PROGRAM), cwd=ROOT, stdout=log, stderr=log)
 
     def _submit(self) -> None:
         for number in range(self._jobs):

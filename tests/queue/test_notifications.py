@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history
@@ -44,6 +46,7 @@ def opened(ledger: Ledger, task: str | None, *, gating: bool = True) -> str:
     return change.id
 
 
+@pytest.mark.slow
 def test_changes_of_a_run_are_one_message_and_told_once(queue: Queue, tmp_path: Path) -> None:
     for night in range(2):
         scores = {"gpqa": flat(20, 2, 0.5, night)}

@@ -122,6 +122,7 @@ def test_a_schedule_is_replaced_and_removed_by_name(queue: Queue, spec: JobSpec,
         remove_schedule(queue, "n")
 
 
+@pytest.mark.slow
 def test_chores_say_what_they_did_and_wait_between_rounds(
     queue: Queue, spec: JobSpec, tmp_path: Path
 ) -> None:

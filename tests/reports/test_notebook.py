@@ -27,6 +27,7 @@ def pair(make_run: MakeRun) -> tuple[Path, Path]:
     return make_run("base", lambda i: answers(i % 3)), make_run("tuned", lambda i: answers(i % 3 + 2))
 
 
+@pytest.mark.slow
 def test_samples_are_a_frame_with_the_rows_of_samples_parquet(pair: tuple[Path, Path]) -> None:
     run = pair[0]
     write_page([run])

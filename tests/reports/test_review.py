@@ -160,6 +160,7 @@ def test_a_damaged_answer_is_named_and_nothing_is_added(
     assert not (folder / REVIEWS).exists()
 
 
+@pytest.mark.slow
 def test_the_commands(pair: tuple[Path, Path], tmp_path: Path) -> None:
     def output(*arguments: object) -> str:
         done = CliRunner().invoke(app, ["review", *map(str, arguments)])

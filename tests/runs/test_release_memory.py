@@ -48,6 +48,7 @@ def no_collection_by_itself() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.slow
 def test_cycles_are_collected_after_many_samples_only() -> None:
     assert is_knot_freed_after(MANY_SAMPLES)
     assert not is_knot_freed_after(MANY_SAMPLES - 1)

@@ -51,6 +51,7 @@ def test_verdicts_are_those_of_a_stored_run(make_run: MakeRun) -> None:
         )
 
 
+@pytest.mark.slow
 def test_each_kind_takes_its_own_reference() -> None:
     cases: tuple[tuple[str, str, Any, dict[str, Any]], ...] = (
         ("choice", "I take it that B is right.\nAnswer: B", {"letter": "B", "options": ["one", "two"]}, {}),

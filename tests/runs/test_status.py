@@ -44,7 +44,7 @@ def place(tmp_path: Path) -> Path:
         {"id": f"p{i}", "question": "?", "fn": "f", "tests": [{"input": "1", "output": "1"}]}
         for i in range(N)
     ]
-    text = "```python\nimport time\ndef f(x):\n    time.sleep(0.5)\n    return x\n```"
+    text = "```python\nimport time\ndef f(x):\n    time.sleep(0.3)\n    return x\n```"
     answers = [
         {"task": "slow", "problem_id": f"p{i}", "sample_index": j, "text": text}
         for i in range(N)

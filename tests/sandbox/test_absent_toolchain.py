@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROW = {
     "id": "p1",
     "question": "<?php\nfunction plus($a) {\n",
@@ -38,6 +40,7 @@ def without_php(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
     return subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_task_without_its_toolchain_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n", encoding="utf-8")
     (tmp_path / "responses.jsonl").write_text(json.dumps(RESPONSE) + "\n", encoding="utf-8")

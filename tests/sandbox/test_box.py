@@ -47,6 +47,7 @@ def yes_no(count: int) -> list[Check]:
     return [Check(f"{number} 5\n", "YES\n" if number < 5 else "NO\n") for number in range(count)]
 
 
+@pytest.mark.slow
 @each_row(
     "program, checks, most",
     [
@@ -71,6 +72,7 @@ def test_a_program_starts_one_process_or_one_for_each_test_that_can_be_guessed_a
         assert 1 <= number() - before - 1 <= most
 
 
+@pytest.mark.slow
 def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
     with Sandbox.open() as box:
         assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"

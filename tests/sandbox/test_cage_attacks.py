@@ -200,7 +200,7 @@ def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -
 @pytest.mark.slow
 def test_a_stopped_process_ends_in_time(run_tier: Run) -> None:
     text = LIBC + "call({'x86_64': 234, 'aarch64': 131}[os.uname().machine], os.getpid(), os.getpid(), 19)"
-    assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
+    assert run_tier(text, limits=Limits(wall_s=0.25)).verdict == "timeout"
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_a_process_whose_first_thread_has_left_ends_in_time(run_tier: Run) -> No
         + LIBC
         + "call({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)"
     )
-    assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
+    assert run_tier(text, limits=Limits(wall_s=0.25)).verdict == "timeout"
 
 
 @pytest.mark.parametrize(

@@ -535,6 +535,7 @@ def test_every_call_that_the_filters_allow_is_tried_or_has_a_reason() -> None:
     assert not set(SHAPES) & set(WITHOUT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", ["a", "b"])
 def test_a_program_sees_nothing_of_what_another_one_locks_wakes_or_limits(tier: str) -> None:
     told = _tried("root" if os.geteuid() == 0 else "user", tier, QUICK)
@@ -563,6 +564,7 @@ def test_no_allowed_call_of_one_program_has_an_effect_on_another(
     assert set(told["done"]) == set(SHAPES) & set(_numbers())
 
 
+@pytest.mark.slow
 def test_what_a_filter_lets_through_is_seen(tmp_path: Path) -> None:
     """The programs of an ordinary user have the same user id, so only the filters are between them."""
     crossed = _tried("user", "b", list(OPENINGS), tmp_path)["crossed"]

@@ -87,6 +87,7 @@ def test_calls_of_newer_kernels_look_absent(cpu: Machine) -> None:
     assert set(cpu.absent) == {435, 437}
 
 
+@pytest.mark.slow
 def test_a_program_that_shares_a_process_is_as_confined_as_one_with_a_stem(cpu: Machine) -> None:
     filters = build(cpu)
     without = [filters.zygote.for_process(PID), filters.program.for_process(PID)]

@@ -116,6 +116,7 @@ def best() -> Iterator[Runner]:
 NAMES = sorted(SHAPES)
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_right_functions_pass_in_both_tiers(name: str, runner: Runner) -> None:
@@ -123,6 +124,7 @@ def test_ten_right_functions_pass_in_both_tiers(name: str, runner: Runner) -> No
     assert found.grade.verdict == "pass", found.grade.why
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", NAMES)
 def test_one_wrong_function_among_right_ones_fails(name: str, best: Runner) -> None:
@@ -152,6 +154,7 @@ EXITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", sorted(EXITS))
 def test_exit_with_0_before_the_tests_is_no_pass(name: str, runner: Runner) -> None:

@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -203,6 +204,13 @@ def by_python(text: str, folder: Path) -> tuple[int, bytes]:
         return done.returncode, (folder / "output").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[int, bytes]]:
+    """What a real process does with a program, which is run once for both tiers."""
+    folder = tmp_path_factory.mktemp("programs")
+    return cache(lambda text: by_python(text, folder))
+
+
 def by_sandbox(text: str, box: Sandbox) -> tuple[int, bytes]:
     """Exit status and output of the same program in the sandbox."""
     answers: list[bytes] = []
@@ -225,12 +233,15 @@ def by_sandbox(text: str, box: Sandbox) -> tuple[int, bytes]:
     return 1, grade.actual.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", RUNS)
-def test_a_program_behaves_as_under_python(texts: list[str], box: Sandbox, tmp_path: Path) -> None:
+def test_a_program_behaves_as_under_python(
+    texts: list[str], box: Sandbox, python: Callable[[str], tuple[int, bytes]]
+) -> None:
     assert len(PROGRAMS) == 300 == len(set(PROGRAMS))
     wrong = []
     for text in texts:
-        (status, output), (code, answer) = by_python(text, tmp_path), by_sandbox(text, box)
+        (status, output), (code, answer) = python(text), by_sandbox(text, box)
         wanted = output if status == 0 else output[:CUT]
         if (status, wanted) != (code, answer):
             wrong.append((text, status, wanted[:80], code, answer[:80]))

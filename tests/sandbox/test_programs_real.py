@@ -302,6 +302,7 @@ print("NO" if crossed or waited != (-1, 11) or woke or value != ctypes.c_uint32.
 """
 
 
+@pytest.mark.slow
 def test_a_test_with_a_process_of_its_own_shares_no_mapping_and_no_futex_with_another(run_tier: Run) -> None:
     """Each test looks for pages that are shared and writes them. At its end the kernel wakes a file."""
     tests = [(f"{n}\n", "YES" if n % 2 else "MAYBE") for n in range(1, 7)]

@@ -32,6 +32,7 @@ def verdicts(stream: io.BytesIO) -> dict[int, dict[str, Any]]:
     return {record["i"]: record for record in found}
 
 
+@pytest.mark.slow
 def test_every_program_has_one_verdict_under_its_line_number() -> None:
     wrong, called = GOOD | {"program": "print(4)"}, GOOD | {"kind": "functional", "fn_name": "f"}
     called |= {"program": "def f(x): return x", "tests": [{"input": "1", "output": "1"}]}

@@ -50,6 +50,7 @@ def test_alone_waits_for_the_others_and_keeps_them_waiting(tmp_path: Path) -> No
     assert order == ["first", "alone", "done", "last"]
 
 
+@pytest.mark.slow
 def test_a_lock_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").touch()
     for name in ("gate", "floor"):

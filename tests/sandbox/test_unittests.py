@@ -141,6 +141,7 @@ def graded(runner: UnittestRunner, program: str, tests: str = TESTS) -> Grade:
     return runner.run(program, tests, LIMITS).grade
 
 
+@pytest.mark.slow
 def test_a_right_program_passes_and_a_wrong_one_says_which_test_failed(runner: UnittestRunner) -> None:
     assert graded(runner, RIGHT).verdict == "pass"
     found = graded(runner, WRONG)
@@ -149,6 +150,7 @@ def test_a_right_program_passes_and_a_wrong_one_says_which_test_failed(runner: U
     assert "None != 0" in found.why
 
 
+@pytest.mark.slow
 def test_no_hostile_answer_is_credited(runner: UnittestRunner) -> None:
     credited = {name: graded(runner, program) for name, program in HOSTILE.items()}
     assert len(HOSTILE) >= 20
@@ -194,6 +196,7 @@ class TestCases(Base, unittest.IsolatedAsyncioTestCase):
 """
 
 
+@pytest.mark.slow
 def test_every_form_of_a_test_counts(runner: UnittestRunner) -> None:
     assert names_of_tests(KINDS) == (
         "test_async", "test_inherited", "test_known", "test_left_out", "test_mocked", "test_parts"
@@ -275,6 +278,7 @@ def test_sockets_reach_the_program_itself_and_never_the_host(runner: UnittestRun
         assert graded(runner, RIGHT, tests).verdict == "runtime_error"
 
 
+@pytest.mark.slow
 def test_the_limits_of_a_program_hold(runner: UnittestRunner) -> None:
     cases = {
         "import time\ntime.sleep(60)": "timeout",
@@ -282,8 +286,12 @@ def test_the_limits_of_a_program_hold(runner: UnittestRunner) -> None:
         "data = [bytearray(1 << 28) for _ in range(40)]": "memory",
         "open('big', 'wb').write(bytes(1 << 26))": "output_limit",
     }
-    limits = Limits(wall_s=3.0, memory_mib=512, output_mib=16)
-    found = {program: runner.run(program, TESTS, limits).grade.verdict for program in cases}
+
+    def verdict(program: str, wanted: str) -> str:
+        limits = Limits(wall_s=1.0 if wanted == "timeout" else 10.0, memory_mib=512, output_mib=16)
+        return runner.run(program, TESTS, limits).grade.verdict
+
+    found = {program: verdict(program, wanted) for program, wanted in cases.items()}
     assert found == cases
 
 
@@ -316,6 +324,7 @@ def test_tests_that_cannot_be_counted_are_refused() -> None:
     assert "begins with 'test'" in refused("import unittest\nclass TestCases(unittest.TestCase): pass")
 
 
+@pytest.mark.slow
 def test_an_environment_has_a_digest_of_what_is_installed(environment: Environment, tmp_path: Path) -> None:
     assert environment.version == ".".join(map(str, sys.version_info[:3]))
     assert "numpy" in environment.installed
@@ -360,6 +369,7 @@ def test_an_old_or_broken_environment_is_unavailable(tmp_path: Path) -> None:
         open_environment({"python": str(tmp_path)})
 
 
+@pytest.mark.slow
 @each_row(
     "words, given",
     [

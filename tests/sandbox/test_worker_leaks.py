@@ -60,6 +60,7 @@ def _round(box: Sandbox) -> None:
 
 
 def _run(box: Sandbox, programs: int) -> None:
+    """Run programs. None of them may leave more than 6 KiB in memory."""
     for _ in range(5):
         _round(box)
     pids, descriptors = _tree(os.getpid()), _descriptors()
@@ -68,17 +69,12 @@ def _run(box: Sandbox, programs: int) -> None:
         _round(box)
     assert _tree(os.getpid()) == pids
     assert _descriptors() == descriptors
-    assert _memory_mib(pids) < memory + 8
+    assert _memory_mib(pids) < memory + programs * 6 / 1024
 
 
 @pytest.mark.slow
 def test_hundreds_of_programs_leave_nothing_behind(box: Sandbox) -> None:
-    _run(box, 300)
-
-
-@pytest.mark.slow
-def test_fifteen_hundred_programs_leave_nothing_behind(any_box: Sandbox) -> None:
-    _run(any_box, 1_500)
+    _run(box, 500)
 
 
 def test_a_closed_sandbox_leaves_no_process_and_no_descriptor() -> None:

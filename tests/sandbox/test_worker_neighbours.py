@@ -133,6 +133,7 @@ def test_a_program_that_the_kernel_kills_once_is_judged_again(any_box: Sandbox) 
     assert killed and graded.verdict == "pass", graded
 
 
+@pytest.mark.slow
 def test_a_program_that_kills_itself_each_time_is_its_own_failure(run: Run) -> None:
     assert run("import signal\nsignal.raise_signal(9)").verdict == "memory"
 

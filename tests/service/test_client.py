@@ -45,6 +45,7 @@ def remote(service: Service) -> Iterator[tuple[RemoteService, Flaky]]:
         yield RemoteService(url, add_token(service.queue, "ci", "submit", 1), waits_s=(0.0, 0.0)), app
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_makes_no_second_job(
     remote: tuple[RemoteService, Flaky], service: Service
 ) -> None:

@@ -106,6 +106,7 @@ def test_remarks_and_bases_are_the_authors(client: TestClient, service: Service)
     assert missing.status_code == 422
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

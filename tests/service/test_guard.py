@@ -81,6 +81,7 @@ def test_the_own_host_is_answered(client: TestClient, host: str) -> None:
     assert client.get(TRACKS, headers={"Host": host}).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_large_body_is_refused_also_if_it_says_nothing_of_its_size(writer: TestClient) -> None:
     assert writer.post(JOBS, content=b"x" * (MOST_BODY + 1)).status_code == 413
     assert writer.post(JOBS, headers={"Content-Length": "many"}, content=b"x").status_code == 413

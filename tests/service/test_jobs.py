@@ -55,6 +55,7 @@ def test_an_idempotency_key_stands_for_one_job(writer: TestClient) -> None:
     assert other.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "told"),
     [

@@ -50,6 +50,7 @@ def test_the_page_of_a_track_links_what_it_names(client: TestClient) -> None:
     assert client.get("/tracks/none").status_code == 404
 
 
+@pytest.mark.slow
 def test_every_run_of_a_long_track_is_on_a_page(client: TestClient, service: Service, tmp_path: Path) -> None:
     for night in range(105):
         make_run(tmp_path / "long" / f"n{night}", {"math": flat()}, track="long", position=19_000 + night)
@@ -170,6 +171,7 @@ def hostile_job(queue: Queue, tmp_path: Path) -> None:
     (job_folder(job) / "log").write_text(f"{HOSTILE}\n\x1b[31m")
 
 
+@pytest.mark.slow
 def test_texts_of_strangers_are_shown_and_never_run(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:

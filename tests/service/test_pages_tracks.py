@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from genbench.ledger.ingest import add
@@ -28,6 +29,7 @@ def dropped(service: Service, tmp_path: Path) -> None:
     detect_changes(service.ledger, "fallen")
 
 
+@pytest.mark.slow
 def test_a_change_says_what_else_changed_and_which_problems_moved(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:
@@ -49,6 +51,7 @@ def test_a_series_links_its_runs_and_their_comparison(
     assert client.get("/tracks/fallen/series/nope").status_code == 404
 
 
+@pytest.mark.slow
 def test_two_runs_are_chosen_from_a_list_and_compared(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:
@@ -63,6 +66,7 @@ def test_two_runs_are_chosen_from_a_list_and_compared(
     assert twice.status_code == 200 and "one run was chosen twice" in twice.text
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_compared_are_shown_with_the_reason(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:

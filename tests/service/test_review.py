@@ -124,6 +124,7 @@ def told(text: str, pair: tuple[Path, Path], plan: ReviewFolder) -> list[str]:
     return [word for word in secret if word in text] + [word for word in words if word in text.lower()]
 
 
+@pytest.mark.slow
 def test_an_item_tells_nothing_before_its_vote_and_the_verdict_after(
     opened: TestClient, own: Service, plan: ReviewFolder, pair: tuple[Path, Path]
 ) -> None:
@@ -167,6 +168,7 @@ def test_which_answer_is_a_is_a_coin_of_seed_and_item(
     assert 8 < sum(item.raters == 2 for item in other) < 35  # a fifth goes to two people
 
 
+@pytest.mark.slow
 def test_a_reviewers_token_opens_no_other_route(opened: TestClient, own: Service, plan: ReviewFolder) -> None:
     headers = session(opened, own, "kim")
     bearer = {"Authorization": f"Bearer {add_token(own.queue, 'lee', 'reviewer', 1)}"}
@@ -208,6 +210,7 @@ def test_who_reads_sees_the_summary_and_labels_nothing(
     assert posted.status_code == 403
 
 
+@pytest.mark.slow
 def test_a_form_counts_once_and_is_refused_from_elsewhere(
     opened: TestClient, own: Service, plan: ReviewFolder
 ) -> None:
@@ -265,6 +268,7 @@ def test_an_answer_that_was_drawn_again_is_void_and_takes_no_vote(
     assert (found.void, found.votes) == (1, 0)
 
 
+@pytest.mark.slow
 def test_items_come_back_once_and_look_as_they_did(
     opened: TestClient, own: Service, pair: tuple[Path, Path], plan: ReviewFolder, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_problems_of_a_run_with_those_that_flipped(client: TestClient, uids: lis
     assert client.get(f"{API}/runs/none").status_code == 404
 
 
+@pytest.mark.slow
 def test_halves_of_surrogate_pairs_are_escapes(
     client: TestClient, service: Service, make_run: MakeRun
 ) -> None:

@@ -259,9 +259,11 @@ def test_no_submitted_suite_reads_a_file_imports_a_module_or_breaks_the_service(
     posting = True
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        # No hook is ever removed, and this one is called for the tests that follow too.
+        if not posting or event not in ("open", "import", "subprocess.Popen", "socket.connect"):
+            return
         told = str(arguments[:1])
-        reads = event in ("open", "import") and ("canary" in told or "etc/passwd" in told)
-        if posting and (reads or event in ("subprocess.Popen", "socket.connect")):
+        if event not in ("open", "import") or "canary" in told or "etc/passwd" in told:
             touched.append(f"{event} {told}")
 
     sys.addaudithook(watch)

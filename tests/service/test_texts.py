@@ -59,6 +59,7 @@ def nights(make_run: MakeRun) -> list[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_scored_failed_or_excluded_as_a_defect(nights: list[Path]) -> None:
     results = json.loads((nights[0] / "results.json").read_text())
     task = results["tasks"]["sums"]
@@ -92,6 +93,7 @@ def test_a_verdict_that_hides_as_unrated_in_a_scored_task_is_seen(make_run: Make
         compare(*runs)
 
 
+@pytest.mark.slow
 def test_the_report_shows_answers_side_by_side_and_marks_changed_ones(
     nights: list[Path], tmp_path: Path
 ) -> None:
@@ -124,6 +126,7 @@ def client(nights: list[Path], tmp_path: Path) -> Iterator[TestClient]:
             yield opened
 
 
+@pytest.mark.slow
 def test_a_track_shows_its_nights_next_to_each_other(client: TestClient) -> None:
     track = client.get("/tracks/vibes").text
     assert '<a href="/tracks/vibes/texts/sums">sums side by side</a>' in track

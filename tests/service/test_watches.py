@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from genbench.service.context import Service
@@ -12,6 +13,7 @@ from genbench.watch.watches import WatchRules, add_checkpoint, save_watch
 HOSTILE = "<script>alert(1)</script>"
 
 
+@pytest.mark.slow
 def test_a_watch_is_listed_with_its_checkpoints(client: TestClient, service: Service, tmp_path: Path) -> None:
     assert "Begin with: genbench watch start" in client.get("/watches").text
     rules = WatchRules(folder=HOSTILE, suite="s.yaml", track="sft", runs=str(tmp_path))

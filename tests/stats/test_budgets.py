@@ -56,6 +56,7 @@ def test_budgets_are_halved_from_the_limit() -> None:
     assert budgets_up_to(100) == (50, 100) and budgets_up_to(40) == (40,)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_score_at_each_budget() -> None:
     rng, budgets, problems, hits = np.random.default_rng(4), (500, 1000, 2000), 60, np.zeros(3)
     truth = np.array(

@@ -66,6 +66,7 @@ def test_clean_models_are_suspected_no_more_often_than_promised() -> None:
     assert np.mean(found) == pytest.approx(0.5, abs=0.12)
 
 
+@pytest.mark.slow
 def test_a_model_that_remembers_the_order_is_found() -> None:
     found = [effect_test(drawn(seed), drawn(500 + seed, memory=0.4)) for seed in range(20)]
     assert np.mean(np.array(found) <= 0.05) >= 0.9

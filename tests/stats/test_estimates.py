@@ -148,6 +148,7 @@ matrices = st.integers(1, 6).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(matrices)
 def test_the_value_lies_within_its_interval_and_its_bounds(scores: list[list[float | None]]) -> None:
     found = estimate("avg@k", scores, seed=1, resamples=500)

@@ -118,6 +118,7 @@ def test_message_names_file_line_and_mistake(text: str, told: str) -> None:
     assert told in refused(text)
 
 
+@pytest.mark.slow
 def test_bomb_of_aliases_is_refused_at_once() -> None:
     text = "x0: &x0 [a,a,a,a,a,a,a,a,a,a]\n"
     text += "".join(f"x{i}: &x{i} [{','.join([f'*x{i - 1}'] * 10)}]\n" for i in range(1, 9))

@@ -216,6 +216,7 @@ def java_text(value: Any, declared: dict[str, Any], language: str) -> str:
     return code(value, language)
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 def test_the_accepted_calls_of_every_row_are_right_except_for_named_rows(shared: Path) -> None:
     known = problems(shared)

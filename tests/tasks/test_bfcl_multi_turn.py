@@ -179,6 +179,7 @@ def identity(line: str) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 def test_all_rows_load_and_one_has_no_right_answer(shared: Path) -> None:
     made = multi_turn()

@@ -312,6 +312,7 @@ def test_the_mirrored_rows_load_whole_and_their_references_are_right(
         assert score(line.format(other["letter"]), one, verifier) == float(other["letter"] in right)
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 def test_the_rows_of_mmlu_pro_that_cannot_be_asked_are_those_with_one_option(shared: Path) -> None:
     task = made("mmlu_pro")

@@ -190,6 +190,7 @@ def test_humaneval_takes_whole_functions_and_continuations(answer: str, right: f
     assert score(humaneval(), HUMANEVAL, answer) == right
 
 
+@pytest.mark.slow
 def test_humaneval_says_which_checks_a_program_could_fake() -> None:
     looped = HUMANEVAL | {
         "test": "def check(candidate):\n    for i in range(3):\n        assert candidate(i) == 2 * i\n"
@@ -226,6 +227,7 @@ def test_the_plus_variants_are_lifted_too() -> None:
     assert score(mbpp_plus(), more, "```\ndef twice(x): return 4\n```") == 0.0
 
 
+@pytest.mark.slow
 def test_mbpp_shows_its_tests_and_checks_them() -> None:
     (problem,) = mbpp().problems([MBPP])
     assert "assert twice(2) == 4" in ask(mbpp(), problem).messages[0].content

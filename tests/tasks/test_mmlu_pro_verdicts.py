@@ -72,6 +72,7 @@ def _cases(
         yield Case(sample, (Answer(line["text"], "absent", "", False),), ask.reference), line
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 def test_the_protocol_gives_the_official_verdict_on_every_text(
     cases: list[tuple[Case, dict[str, Any]]],

@@ -74,6 +74,7 @@ def test_without_a_size_about_four_characters_count_as_a_token() -> None:
     assert 14_000 < len(ask.messages[0].content) < 18_000
 
 
+@pytest.mark.slow
 def test_a_recipe_gives_the_prompt_again() -> None:
     for made in (
         ruler(4_096, tasks="cwe", rows=1),

@@ -52,6 +52,7 @@ def test_values_deeper_than_a_record_are_cut() -> None:
     assert "…" in json.dumps(plain(value), ensure_ascii=False)
 
 
+@pytest.mark.slow
 @each_row("family", FAMILIES)
 @each_row("text", REPEATED)
 def test_a_repeated_beginning_of_a_call_is_no_call(text: str, family: str) -> None:

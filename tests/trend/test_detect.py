@@ -133,6 +133,7 @@ def test_night_by_night_finds_what_all_at_once_finds(tmp_path: Path, dropped: tu
         )
 
 
+@pytest.mark.slow
 def test_a_mended_drop_is_recovered(tmp_path: Path) -> None:
     losses = np.where((np.arange(22) >= 12) & (np.arange(22) < 16), 0.6, 0.0)
     with filled(tmp_path, losses) as ledger:
@@ -226,15 +227,15 @@ def assert_equal(one: Any, other: Any) -> None:
         assert one == (pytest.approx(other, abs=1e-6) if isinstance(one, float) else other)
 
 
-FALLS = np.zeros(90)
-FALLS[25:32], FALLS[60:] = 0.6, 0.45
+FALLS = np.zeros(60)
+FALLS[17:24], FALLS[40:] = 0.6, 0.45
 
 
 @pytest.fixture(scope="module")
-def ninety(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Any]:
-    """Ninety nights with a drop that is mended and one that lasts, and their trend in the right order."""
-    folder = tmp_path_factory.mktemp("ninety")
-    nights = [night(folder, number, FALLS) for number in range(90)]
+def sixty(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Any]:
+    """Sixty nights with a drop that is mended and one that lasts, and their trend in the right order."""
+    folder = tmp_path_factory.mktemp("sixty")
+    nights = [night(folder, number, FALLS) for number in range(len(FALLS))]
     with opened(folder) as ledger:
         for path in nights:
             add(ledger, [path])
@@ -253,10 +254,10 @@ def url() -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_ninety_nights_in_any_order_give_the_trend_of_the_right_order(
-    tmp_path: Path, ninety: tuple[list[Path], Any], database: str, request: pytest.FixtureRequest
+def test_sixty_nights_in_any_order_give_the_trend_of_the_right_order(
+    tmp_path: Path, sixty: tuple[list[Path], Any], database: str, request: pytest.FixtureRequest
 ) -> None:
-    nights, wanted = ninety
+    nights, wanted = sixty
     place = request.getfixturevalue("url") if database == "postgresql" else tmp_path / "l.sqlite3"
     rng = random.Random(database)
     order = rng.sample(nights, len(nights))
@@ -277,6 +278,7 @@ def test_ninety_nights_in_any_order_give_the_trend_of_the_right_order(
         assert_equal(shown(ledger), wanted)
 
 
+@pytest.mark.slow
 def test_a_night_that_is_filled_in_while_a_change_is_open_moves_the_change(tmp_path: Path) -> None:
     missing = DROP
     with opened(tmp_path) as ledger:
@@ -291,6 +293,7 @@ def test_a_night_that_is_filled_in_while_a_change_is_open_moves_the_change(tmp_p
         assert by_task(detect_changes(ledger, "nightly").changes) == found
 
 
+@pytest.mark.slow
 def test_a_night_that_is_drawn_again_while_its_change_is_open_stops_nothing(
     own: tuple[Ledger, Path],
 ) -> None:
@@ -305,6 +308,7 @@ def test_a_night_that_is_drawn_again_while_its_change_is_open_stops_nothing(
     assert trend(ledger, "nightly").runs == 14 + 3
 
 
+@pytest.mark.slow
 def test_another_budget_and_a_rebuild_search_the_track_by_the_new_budget(own: tuple[Ledger, Path]) -> None:
     ledger, _ = own
     for alarms in (50.0, 0.001, 1.0):
@@ -314,6 +318,7 @@ def test_another_budget_and_a_rebuild_search_the_track_by_the_new_budget(own: tu
         assert {change.threshold for change in changes} == {alarm_threshold(3, alarms)}
 
 
+@pytest.mark.slow
 @each_row("state", ["explained", "dismissed"])
 def test_what_a_person_said_about_a_change_outlives_a_night_that_is_filled_in(
     tmp_path_factory: pytest.TempPathFactory, state: Any

@@ -140,6 +140,7 @@ class KillingReferences:
         yield "empty", {"tests": []}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cold_workers")  # it kills a child of this process
 def test_references_are_read_again_if_the_worker_is_killed_meanwhile() -> None:
     references = KillingReferences()

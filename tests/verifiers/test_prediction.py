@@ -53,6 +53,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_answers_are_right_by_what_they_return(verifiers: dict[str, PredictionVerifier]) -> None:
     found = []
     for of, text, _, _ in CASES:

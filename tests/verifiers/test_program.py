@@ -66,6 +66,7 @@ def verifier() -> Iterator[ProgramVerifier]:
     found.close()
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.parametrize(("reference", "text"), RIGHT)
 def test_a_right_answer_passes_in_each_form(
@@ -133,6 +134,7 @@ GOLD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", sorted(GOLD))

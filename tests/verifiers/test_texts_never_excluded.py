@@ -234,6 +234,7 @@ def found(name: str, reference: Any, text: str) -> Finding:
     return finding
 
 
+@pytest.mark.slow
 @each_row("text", MONSTERS)
 @each_row("name", REFERENCES)
 def test_no_monster_is_a_defect(name: str, text: str) -> None:

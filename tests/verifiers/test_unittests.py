@@ -57,6 +57,7 @@ def test_the_last_block_that_defines_the_function_is_the_program(text: str, want
     assert program_of(text, "twice") == wanted
 
 
+@pytest.mark.slow
 def test_an_answer_is_right_by_its_tests(verifier: UnittestVerifier) -> None:
     verifier.check(REFERENCE)
     found = verify(verifier, f"```python\n{PLAIN}```")
@@ -67,6 +68,7 @@ def test_an_answer_is_right_by_its_tests(verifier: UnittestVerifier) -> None:
     assert "12 != 8" in wrong.detail["why"]
 
 
+@pytest.mark.slow
 def test_calibrated_programs_have_the_imports_of_the_prompt(verifier: UnittestVerifier) -> None:
     assert verify(verifier, f"```python\n{BARE}```").score == 1.0
     plain = UnittestVerifier(OWN)
@@ -75,6 +77,7 @@ def test_calibrated_programs_have_the_imports_of_the_prompt(verifier: UnittestVe
     assert "calibrated" not in plain.version
 
 
+@pytest.mark.slow
 def test_missing_libraries_are_all_named_before_a_run() -> None:
     own = UnittestVerifier(OWN, libraries=["numpy", "no_such_one", "os"])
     with pytest.raises(DataError, match="lacks no_such_one, no_such_other"):
@@ -86,6 +89,7 @@ def test_missing_libraries_are_all_named_before_a_run() -> None:
     assert refused_text(reasons).startswith("2 references cannot be used: the environment")
 
 
+@pytest.mark.slow
 def test_a_row_whose_own_solution_fails_is_unavailable() -> None:
     own = UnittestVerifier(OWN, own_solutions=2)
     own.check({**REFERENCE, "solution": PLAIN})

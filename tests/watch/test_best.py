@@ -25,6 +25,7 @@ Rules = Callable[..., WatchRules]
 SCORES = {100: 0.2, 200: 0.8, 300: 0.5, 400: 0.9, 500: 0.4}
 
 
+@pytest.mark.slow
 def test_the_best_are_drawn_again_once_and_their_second_scores_shown(
     queue: Queue, rules: Rules, tmp_path: Path
 ) -> None:

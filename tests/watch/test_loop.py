@@ -7,6 +7,8 @@ import json
 import random
 import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -28,6 +30,7 @@ from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import add
 from genbench.store.folder import RunFolder
 from genbench.suite.shipped import resolve
+from tests import warm
 from tests.loopback import QuietHandler, send
 
 SUITE = """\
@@ -98,6 +101,21 @@ def _handler(owner: Trainer) -> type[QuietHandler]:
     return Handler
 
 
+class _WarmPopen(warm.AnyPopen):
+    """A process of any program. One of a module is forked, as a step is: it would import for 3 s."""
+
+    def __init__(self, args: Any, *more: Any, **options: Any) -> None:
+        if args[:2] == [sys.executable, "-m"]:
+            warm.Popen.__init__(self, args[3:], program=args[1:3], **options)
+        else:
+            super().__init__(args, *more, **options)
+
+
+@pytest.fixture(autouse=True)
+def warm_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", _WarmPopen)
+
+
 @pytest.fixture
 def trainer(tmp_path: Path) -> Iterator[Trainer]:
     made = Trainer()
@@ -149,9 +167,9 @@ def test_no_reply_of_two_versions_is_counted_in_random_schedules() -> None:
         return watch.void
 
     async def everything() -> int:
-        return sum(await asyncio.gather(*(schedule(seed) for seed in range(1000))))
+        return sum(await asyncio.gather(*(schedule(seed) for seed in range(250))))
 
-    assert asyncio.run(everything()) > 300
+    assert asyncio.run(everything()) > 75
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from genbench.errors import DataError
@@ -209,7 +210,7 @@ class ContentReader:
         return bare is not None and bare[1].upper() == wanted.letter
 
     def _says(self, part: str, item: str, wanted: Wanted, asked: str) -> bool:
-        number = read_expression(item).number if len(item) <= _NUMBER_CHARS else None
+        number = _number(item) if len(item) <= _NUMBER_CHARS else None
         if number is not None:
             return _states_number(part, number)
         key, words = _key(item), _key(part)
@@ -273,16 +274,25 @@ def _occurrences(part: str, item: str) -> Iterator[tuple[int, int]]:
             yield match.start(), match.end()
 
 
+def _number(text: str) -> Number | None:
+    """Return the number that a text is, if it is one."""
+    return _read_number(text) if len(text) <= _NUMBER_CHARS else read_expression(text).number
+
+
+@lru_cache(maxsize=1 << 14)
+def _read_number(text: str) -> Number | None:
+    """Return the number that a short text is. The answers of a task have most words in common."""
+    return read_expression(text).number
+
+
 def _states_number(part: str, wanted: Number) -> bool:
     """Return whether a text states a number: by itself, as the only one in it, or at its end after "is"."""
     if len(part) <= _NUMBER_CHARS:
-        whole = read_expression(part.strip().strip("*_`\"'").rstrip(".")).number
+        whole = _number(part.strip().strip("*_`\"'").rstrip("."))
         if whole is not None:
             return numbers_equal(wanted, whole)
     tokens = list(_NUMBER_TOKEN.finditer(part))
-    words = [
-        match for match in re.finditer(r"[A-Za-z]+", part) if read_expression(match[0]).number is not None
-    ]
+    words = [match for match in re.finditer(r"[A-Za-z]+", part) if _number(match[0]) is not None]
     found = sorted([*tokens, *words], key=lambda match: match.start())
     told = [match for match in found if _COPULA.search(part[: match.start()])]
     if len(found) > 1:
@@ -295,5 +305,5 @@ def _states_number(part: str, wanted: Number) -> bool:
         return False
     if _TURNS.search(part[end : end + 200]):
         return False
-    value = read_expression(re.sub("[,\u202f\u00a0]", "", found[0][0]).replace("−", "-")).number
+    value = _number(re.sub("[,\u202f\u00a0]", "", found[0][0]).replace("−", "-"))
     return value is not None and numbers_equal(wanted, value)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from genbench.draw.progress import ProgressLine
 from genbench.runs.execution.session import Heartbeat
 from genbench.store.folder import RunFolder
@@ -40,6 +42,7 @@ def test_live_json_is_there_while_it_is_open(tmp_path: Path) -> None:
         asyncio.run(work(folder))
 
 
+@pytest.mark.slow
 def test_it_is_renewed_without_being_told(tmp_path: Path) -> None:
     progress = ProgressLine("m", total=1, done=0, quiet=True)
 

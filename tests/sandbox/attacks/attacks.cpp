@@ -1,11 +1,16 @@
 // The file `attack` has the names of the attacks, then secret, marker, port, pid, mark, processes, MiB.
 #include <arpa/inet.h>
-#include <bits/stdc++.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
 using namespace std;
 
 string names, secret, marker, mark;

@@ -129,6 +129,7 @@ def test_collapse_among_noisy_problems_passes_no_more_often_than_promised(
     assert granted / len(found) <= 0.063
 
 
+@pytest.mark.slow
 def test_an_unchanged_model_is_passed_about_as_often_with_skewness() -> None:
     rng = np.random.default_rng(12)
     found = nights(rng.beta(1.0, 0.22, size=(800, 198)), 64, 8, 0.0, rng)

@@ -70,6 +70,7 @@ def verdict(row: dict[str, Any], turns: Steps) -> dict[str, float]:
     return dict(ToolLoopVerifier().verify(Case(SampleId("t", row["id"], 0), answers, reference)).parts)
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 def test_every_accepted_answer_is_right(shared: Path) -> None:
     all_rows = rows(shared)

@@ -20,6 +20,7 @@ def factory() -> Factory:
     return Factory()
 
 
+@pytest.mark.slow
 def test_the_order_of_texts_does_not_matter() -> None:
     detector = LanguageDetector()
     alone = detector.language(MIXED)

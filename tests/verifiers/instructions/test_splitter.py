@@ -51,6 +51,7 @@ def plain() -> PunktSentenceTokenizer:
     return tokenizer
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(TEXTS)
 def test_sentences_are_exactly_those_of_nltk(text: str) -> None:

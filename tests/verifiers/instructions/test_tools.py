@@ -89,6 +89,7 @@ def test_a_verifier_of_mended_rules_has_no_notes_on_the_official_code(empty: Pat
     assert ConstraintVerifier().notes and not ConstraintVerifier(mode="fixed").notes
 
 
+@pytest.mark.slow
 def test_the_tools_are_loaded_without_scipy_which_others_can_import_afterwards() -> None:
     code = (
         "import sys\n"

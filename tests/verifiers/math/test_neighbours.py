@@ -35,6 +35,7 @@ def score(text: str, reference: str) -> float:
     return finding.score
 
 
+@pytest.mark.slow
 @each_row("place", range(0, len(ACCEPTED), 20))
 def test_answers_that_commit_clearly_are_accepted(place: int) -> None:
     rows = ACCEPTED[place : place + 20]

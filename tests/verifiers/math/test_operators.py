@@ -17,6 +17,7 @@ def read(latex: str) -> Any:
     return parse(f"${latex}$", parsing_timeout=None, fallback_mode="no_fallback")[0]
 
 
+@pytest.mark.slow
 @each_row(
     "latex",
     [
@@ -42,6 +43,7 @@ def test_what_is_written_as_an_answer_is_evaluated(latex: str) -> None:
     assert is_bounded(read(latex))
 
 
+@pytest.mark.slow
 @each_row(
     "latex",
     [

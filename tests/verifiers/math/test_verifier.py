@@ -336,6 +336,7 @@ def test_the_version_names_the_libraries_that_decide() -> None:
     assert all(name in VERIFIER.version for name in ("math-verify", "sympy", "latex2sympy2-extended"))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="\\{}$()[]^_,.=+-/ 0123456789abixfrcsqtoed%&≤π\n", max_size=40))
 def test_no_text_makes_the_verifier_fail(text: str) -> None:

@@ -13,8 +13,6 @@ KILLED = WorkerDiedError(-signal.SIGKILL)
 CRASHED = WorkerDiedError(-signal.SIGSEGV)
 SILENT = WorkerDiedError(-signal.SIGKILL, is_silent=True)
 
-pytestmark = pytest.mark.usefixtures("cold_workers")
-
 
 def weighed(death: WorkerDiedError, fine: list[bool]) -> list[str | None]:
     evidence = Evidence()
@@ -62,7 +60,7 @@ TESTS = {"tests": [{"input": "1\n", "output": "1\n"}], "kind": "stdio"}
     ],
 )
 def test_a_program_without_a_sandbox_does_not_exclude_its_sample(deed: str, reason: str) -> None:
-    found = graded([f"{WORKER}{deed}\ntime.sleep(1)", "print(input())"])
+    found = graded([f"{WORKER}{deed}\ntime.sleep(0.2)", "print(input())"])
     assert [finding.reason for finding in found if not finding.score] == [reason]
     assert [finding.score for finding in found] == [0, 1]
 

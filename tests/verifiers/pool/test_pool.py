@@ -359,6 +359,7 @@ def test_a_load_that_hangs_is_given_up_and_says_so(tmp_path: Path) -> None:
     assert after.extracted == "b"
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_stopped_is_killed_and_its_case_verified_by_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

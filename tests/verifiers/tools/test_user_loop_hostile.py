@@ -37,6 +37,7 @@ def verifier() -> Iterator[UserLoopVerifier]:
     made.close()
 
 
+@pytest.mark.slow
 @each_row("place", range(len(RIGHT)))
 @each_row("text", HOSTILE)
 def test_no_reply_is_a_defect(verifier: UserLoopVerifier, text: str, place: int) -> None:
