@@ -15,13 +15,13 @@ from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from tests.ledger.synthetic import flat, make_run
 from tests.project.test_json_schema import problems_of
-from tests.service.conftest import service
+from tests.service.conftest import empty_databases, service
 from tests.service.serving import serving
 from tests.service.test_submitted_suites import SUITE
 
 from .conftest import Outcome
 
-__all__ = ["service"]
+__all__ = ["empty_databases", "service"]
 Cli = Callable[..., Outcome]
 
 

@@ -124,7 +124,7 @@ class Trainer:
 
 
 def earlier_step(run: Path, target: Path, step: int) -> None:
-    """Write a copy of a run as an earlier step, with a few other answers. It saves an engine start."""
+    """Write a copy of a run as an earlier step with better or worse answers. It saves an engine start."""
     shutil.copytree(run, target)
     draw = random.Random(step)
     manifest = json.loads((target / "manifest.json").read_text())
@@ -133,8 +133,11 @@ def earlier_step(run: Path, target: Path, step: int) -> None:
     (target / "manifest.json").write_text(json.dumps(manifest))
     verdicts = target / "arithmetic" / "verdicts.jsonl"
     records = [json.loads(line) for line in verdicts.read_text().splitlines()]
+    # The order of the lines is that in which the answers came.
+    records.sort(key=lambda record: (record["problem_id"], record["sample_index"]))
+    other = ({"score": 1.0, "status": "correct"}, {"score": 0.0, "status": "wrong"})[step // 10 % 2]
     for record in draw.sample(records, 3):
-        record |= {"score": 1.0, "status": "correct"}
+        record.update(other)
     verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
     for name in ("results.json", "sums.json"):
         (target / name).unlink()
