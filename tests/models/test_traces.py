@@ -591,14 +591,14 @@ def hostile_texts(size: int) -> dict[str, str]:
 @pytest.mark.slow
 @each_row("name", list(hostile_texts(100)))
 def test_hostile_text_takes_linear_time(name: str) -> None:
-    text = hostile_texts(400_000)[name]
+    text = hostile_texts(1_000_000)[name]
     started = time.process_time()
     for fmt in (THINK, HARMONY):
         for prefix in ("", "x</think>"):
             split(prefix + text, fmt, False, "stop", ("</s>",))
         opened_by_prompt(text, fmt)
-    # About 1 s at worst on a slow core; anything quadratic takes half a minute or more.
-    assert time.process_time() - started < 6
+    # About 2 s at worst on a slow core; anything quadratic takes minutes.
+    assert time.process_time() - started < 15
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def _round(box: Sandbox) -> None:
 
 
 def _run(box: Sandbox, programs: int) -> None:
-    """Run programs. None of them may leave more than 6 KiB in memory."""
+    """Run programs. None of them may leave more than 5 KiB in memory."""
     for _ in range(5):
         _round(box)
     pids, descriptors = _tree(os.getpid()), _descriptors()
@@ -69,7 +69,7 @@ def _run(box: Sandbox, programs: int) -> None:
         _round(box)
     assert _tree(os.getpid()) == pids
     assert _descriptors() == descriptors
-    assert _memory_mib(pids) < memory + programs * 6 / 1024
+    assert _memory_mib(pids) < memory + programs * 5 / 1024
 
 
 @pytest.mark.slow

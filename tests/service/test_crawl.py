@@ -232,7 +232,7 @@ def test_every_page_of_an_own_ledger_is_there(own_service: Service) -> None:
 def all_runs(client: TestClient) -> list[dict[str, str]]:
     """Every run that the API lists."""
     pages = [
-        client.get("/api/v1/runs", params={"limit": 200, "after": 200 * page}).json() for page in range(2)
+        client.get("/api/v1/runs", params={"limit": 100, "after": 100 * page}).json() for page in range(3)
     ]
     assert pages[-1]["next"] is None
     return [item for page in pages for item in page["items"]]
