@@ -83,11 +83,17 @@ def test_a_path_that_is_no_hub_id_must_be_a_folder(tmp_path: Path, path: str) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("HF_HUB_OFFLINE", True), ("ENDPOINT", "http://127.0.0.1:9")],
+    ids=["offline", "nobody listens"],
+)
 def test_a_hub_id_that_cannot_be_had_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: object
 ) -> None:
-    # What the variable HF_HUB_OFFLINE says when the package is imported, which another test may have done.
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    """The hub's own client asks an address where nobody listens for twenty seconds."""
+    # What the variables say when the package is imported, which another test may have done.
+    monkeypatch.setattr(huggingface_hub.constants, setting, value)
     said = r"model 'org/none' cannot be downloaded from the hub \([^\n]*hf auth login"
     with pytest.raises(DataError, match=said):
         find("org/none", "0" * 40, tmp_path)
