@@ -17,6 +17,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.metadata
+import itertools
 import json
 import logging.config
 import multiprocessing.process
@@ -142,23 +143,23 @@ class _Parent:
         with warnings.catch_warnings(action="ignore", category=ResourceWarning):
             subprocess.Popen(command, cwd=ROOT, pass_fds=[listener], stdin=null, stdout=null, stderr=null)
 
-    def fork(self, request: Mapping[str, Any], files: Sequence[int]) -> int:
-        """Start a process. Return its id."""
+    def fork(self, request: Mapping[str, Any], files: Sequence[int]) -> tuple[int, int]:
+        """Start a process. Return its id, and a number which no other process ever has, as ids come again."""
         with self._lock:
             socket.send_fds(self._channel, [json.dumps(request).encode()], files)
             while True:
                 told = self._told()
                 if "forked" in told:
-                    return int(told["forked"])
+                    return told["forked"], told["number"]
 
-    def status(self, pid: int, timeout_s: float | None) -> int | None:
+    def status(self, number: int, timeout_s: float | None) -> int | None:
         """Wait for the end of a process. Return what waitpid tells of it, or None if it still runs."""
         with self._lock:
-            while pid not in self._ended:
+            while number not in self._ended:
                 if not select.select([self._channel], [], [], timeout_s)[0]:
                     return None
                 self._told()
-            return self._ended[pid]
+            return self._ended[number]
 
     def close(self) -> None:
         """Let go of the process, which ends with the last that does. Those that it has forked go on."""
@@ -260,7 +261,7 @@ class Popen(ColdPopen[Any]):
             **self._within,
         }
         try:
-            self.pid = self._parent.fork(request, list(_three(pipes).values()))
+            self.pid, self._number = self._parent.fork(request, list(_three(pipes).values()))
             self._child_created = True
         finally:
             self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]  # its stub has the public part only
@@ -270,7 +271,7 @@ class Popen(ColdPopen[Any]):
             code: int | None = super()._internal_poll(*more, **options)  # type: ignore[misc]
             return code
         if self.returncode is None:
-            self._handle(self._parent.status(self.pid, 0))
+            self._handle(self._parent.status(self._number, 0))
         return self.returncode
 
     def _wait(self, timeout: float | None) -> int:
@@ -278,7 +279,7 @@ class Popen(ColdPopen[Any]):
             code: int = super()._wait(timeout)  # type: ignore[misc]
             return code
         if self.returncode is None:
-            self._handle(self._parent.status(self.pid, timeout))
+            self._handle(self._parent.status(self._number, timeout))
             if self.returncode is None:
                 assert timeout is not None
                 raise subprocess.TimeoutExpired(self.args, timeout)
@@ -341,14 +342,14 @@ def write_tools(place: Path, **programs: Sequence[str]) -> Path:
     return place
 
 
-def serve(number: int, kind: str) -> NoReturn:
+def serve(file: int, kind: str) -> NoReturn:
     """Be the process that is forked, until the last client has closed its socket.
 
     Args:
-        number: of the file of the socket that listens.
+        file: the number of the socket that listens.
         kind: what is forked: a `command`, one with an `engine`, or a `worker` of verifiers.
     """
-    listener = socket.socket(fileno=number)
+    listener = socket.socket(fileno=file)
     packages = _Packages()
     # The place of a process's name is found while the environment is that of the start.
     setproctitle.getproctitle()
@@ -373,13 +374,14 @@ def serve(number: int, kind: str) -> NoReturn:
     # An engine that ends gives back what it froze: here what all processes share, which takes 2 s to look at.
     gc.unfreeze = lambda: None
     clients: dict[int, socket.socket] = {}
-    running: dict[int, tuple[int, socket.socket]] = {}
+    running: dict[int, tuple[int, int, socket.socket]] = {}
+    numbers = itertools.count()
     while True:
         ready = set(select.select([listener.fileno(), *clients, *running], [], [])[0])
         for handle in ready & set(running):
-            pid, client = running.pop(handle)
+            pid, number, client = running.pop(handle)
             os.close(handle)
-            record = {"ended": pid, "status": os.waitpid(pid, 0)[1]}
+            record = {"ended": number, "status": os.waitpid(pid, 0)[1]}
             with suppress(OSError):  # who wanted it is gone
                 client.send(json.dumps(record).encode())
         if listener.fileno() in ready:
@@ -389,9 +391,10 @@ def serve(number: int, kind: str) -> NoReturn:
         for handle in ready & set(clients):
             pid = _fork_for(clients[handle], [listener.fileno(), *clients, *running], kind)
             if pid:
-                running[os.pidfd_open(pid)] = (pid, clients[handle])
+                number = next(numbers)
+                running[os.pidfd_open(pid)] = (pid, number, clients[handle])
                 with suppress(OSError):  # who wanted it is gone
-                    clients[handle].send(json.dumps({"forked": pid}).encode())
+                    clients[handle].send(json.dumps({"forked": pid, "number": number}).encode())
                 continue
             clients.pop(handle).close()
             if not clients and not select.select([listener], [], [], 0)[0]:

@@ -168,8 +168,11 @@ class Loop:
     def _one(self, evaluation: Evaluation, command: list[str]) -> Results | None:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
+            code = done.returncode
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             lines = (done.stderr or done.stdout).strip().splitlines()[-_LINES:]
-            raise EngineError(f"step {evaluation.step} was not evaluated:\n" + "\n".join(lines))
+            said = [f"step {evaluation.step} was not evaluated: its process {how}", *lines]
+            raise EngineError("\n".join(said))
         if command[2] != "genbench.watch.loop":
             return None
         if self._last is not None and is_stalled(self._last, evaluation.folder):

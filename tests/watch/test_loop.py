@@ -55,6 +55,7 @@ class Trainer:
     def __init__(self) -> None:
         self.weights, self.follows, self.answered = "step-1", True, 0
         self.swap_at: int | None = None
+        self.kills_at: int | None = None
         self.lock = threading.Lock()
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.http.daemon_threads = True
@@ -86,6 +87,8 @@ def _handler(owner: Trainer) -> type[QuietHandler]:
             with owner.lock:
                 owner.answered += 1
                 swap = owner.answered == owner.swap_at
+                if owner.answered == owner.kills_at:
+                    _WarmPopen.latest.kill()
             begun = owner.weights
             time.sleep(0.002)
             if swap:
@@ -104,8 +107,11 @@ def _handler(owner: Trainer) -> type[QuietHandler]:
 class _WarmPopen(warm.AnyPopen):
     """A process of any program. One of a module is forked, as a step is: it would import for 3 s."""
 
+    latest: _WarmPopen
+
     def __init__(self, args: Any, *more: Any, **options: Any) -> None:
         if args[:2] == [sys.executable, "-m"]:
+            _WarmPopen.latest = self
             warm.Popen.__init__(self, args[3:], program=args[1:3], **options)
         else:
             super().__init__(args, *more, **options)
@@ -222,6 +228,12 @@ def test_every_few_steps_are_whole_and_the_others_are_subsets(trainer: Trainer, 
     assert sizes == [100, 10] and all(item.is_over for item in evaluations)
     ids = [set(RunFolder(item.folder).problems("free")) for item in evaluations]
     assert ids[1] < ids[0]
+
+
+def test_a_step_whose_process_is_killed_says_so(trainer: Trainer, tmp_path: Path) -> None:
+    trainer.kills_at = 3
+    with pytest.raises(EngineError, match=r"^step 1 was not evaluated: its process was killed by signal 9$"):
+        loop(tmp_path).evaluate(1).result(120)
 
 
 def test_a_server_that_does_not_tell_its_weights_is_refused(trainer: Trainer, tmp_path: Path) -> None:
