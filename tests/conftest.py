@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -67,6 +68,18 @@ def shared_dir() -> Path | None:
     if named:
         raise pytest.UsageError(f"{GOLD_VARIABLE}={named} has no folder gold/; name the folder that holds it")
     return None
+
+
+def pytest_collection() -> None:
+    """Look for no garbage in what is imported and collected, all of which stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look again for what tests leave behind, and less often than after each 700 objects."""
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

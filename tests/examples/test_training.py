@@ -7,8 +7,6 @@ import json
 import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import pytest
 
 from genbench.runs.rewards import close_verifiers
 from genbench.suite.shipped import resolve
+from tests import warm
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT, WRONG = "<think>1+1=2</think>\\boxed{2}", "\\boxed{3}"
@@ -105,14 +104,14 @@ def test_a_trainer_of_trl_takes_the_reward_and_the_callback_as_they_are_printed(
     (tmp_path / "suite.yaml").write_text(SUITE)
     (tmp_path / "train.py").write_text(TRAINING)
     checkpoint = resolve("shipped:checkpoints/tiny-tuned", tmp_path)
-    done = subprocess.run(
-        [sys.executable, "train.py", str(checkpoint)],
+    done = warm.run(
+        (str(checkpoint),),
+        engine=True,
+        program=("train.py",),
         cwd=tmp_path,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
         text=True,
         timeout=600,
-        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     rewards = json.loads((tmp_path / "rewards.json").read_text())

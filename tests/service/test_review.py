@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 import textwrap
 import time
 from collections import Counter
@@ -38,6 +36,7 @@ from genbench.service.app import make_api, make_app
 from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from genbench.suite.judge import JudgeConfig, JudgeServer
+from tests import warm
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, write_lines
 from tests.service.serving import serving
@@ -393,8 +392,8 @@ SERVER = """
 """
 
 
-def start(place: Path, port: int) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(SERVER), str(place), str(port)])
+def start(place: Path, port: int) -> warm.Popen:
+    process = warm.Popen((str(place), str(port)), program=("-c", textwrap.dedent(SERVER)))
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
