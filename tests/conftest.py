@@ -77,7 +77,6 @@ def pytest_collection() -> None:
 
 def pytest_collection_finish() -> None:
     """Look again for what tests leave behind, and less often than after each 700 objects."""
-    gc.freeze()
     gc.set_threshold(10_000)
     gc.enable()
 

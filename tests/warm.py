@@ -98,7 +98,7 @@ _SPARES = {"worker": 0, "command": 2, "engine": 4}
 """Children that a forked process has for the first processes of its own."""
 _TOOL = """\
 #!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 
 program, arguments = {program}, sys.argv[1:]
 if not program:
@@ -113,7 +113,10 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
     while "ended" not in told:
         told = json.loads(channel.recv({longest}) or '{{"ended": 0, "status": 256}}')
 if os.WIFSIGNALED(told["status"]):
-    os.kill(os.getpid(), os.WTERMSIG(told["status"]))
+    number = os.WTERMSIG(told["status"])
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 os._exit(os.waitstatus_to_exitcode(told["status"]))
 """
 
