@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from genbench.pipeline import RunOptions, RunReport, run
+from genbench.pipeline import RunOptions, RunReport
 from tests.ready_runs import run_bare
 
 SUITE = """\
@@ -108,4 +108,4 @@ def adaptive_options(
 
 def run_adaptive(place: Path, base: Path, answers: Path, out: str = "night", **changes: Any) -> RunReport:
     """Run ready responses adaptively."""
-    return run(adaptive_options(place, base, answers, out, **changes))
+    return run_bare(adaptive_options(place, base, answers, out, **changes))

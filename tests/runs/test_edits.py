@@ -16,6 +16,7 @@ from genbench.runs.inputs import open_suite
 from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts
 from genbench.store.contract import text_diff
 from genbench.store.folder import RunFolder
+from tests.ready_runs import run_bare
 
 SUITE = """\
 models: {m: {path: any}}
@@ -51,7 +52,7 @@ def write_rows(place: Path, **sums: str) -> None:
 
 
 def ran(**options: Any) -> RunReport:
-    return run(RunOptions("suite.yaml", quiet=True, **options))
+    return run_bare(RunOptions("suite.yaml", quiet=True, **options))
 
 
 def folder(report: RunReport) -> RunFolder:

@@ -15,7 +15,7 @@ from genbench.analysis.comparison.compare import compare
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
 from genbench.judges.session import JudgeSession
-from genbench.pipeline import RunOptions, merge, run
+from genbench.pipeline import RunOptions, merge
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import (
     AdaptiveRounds,
@@ -33,6 +33,7 @@ from genbench.store.folder import RunFolder
 from genbench.tasks.loaded_task import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses
 from tests.manifests import manifest
+from tests.ready_runs import run_bare
 
 
 @pytest.fixture(scope="module")
@@ -183,8 +184,8 @@ def test_another_plan_is_refused_in_the_same_folder(place: Path, base: Path, sam
 def test_a_folder_is_adaptive_from_its_first_draw_to_its_last(place: Path, base: Path, same: Path) -> None:
     fixed = adaptive_options(place, base, place / "same.jsonl", "same", against=None, adaptive=False)
     with pytest.raises(RunFolderError, match="has an adaptive run; continue it with --adaptive --against"):
-        run(fixed)
-    run(replace(fixed, run_dir=place / "fixed"))
+        run_bare(fixed)
+    run_bare(replace(fixed, run_dir=place / "fixed"))
     with pytest.raises(RunFolderError, match="was not planned as --adaptive"):
         run_adaptive(place, base, place / "same.jsonl", "fixed")
 
@@ -205,7 +206,7 @@ def until_done(options: RunOptions, shards: int) -> int:
         waiting = False
         for index in range(1, shards + 1):
             try:
-                run(replace(options, shard=f"{index}/{shards}"))
+                run_bare(replace(options, shard=f"{index}/{shards}"))
             except InterruptedRunError as error:
                 assert "has not drawn its part" in str(error)
                 waiting, waited = True, waited + 1

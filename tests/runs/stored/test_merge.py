@@ -14,10 +14,11 @@ from genbench.analysis.comparison.compare import compare
 from genbench.analysis.results.record import Results
 from genbench.data.subset import Shard
 from genbench.errors import ConfigError, InputError, NotComparableError, RunFolderError
-from genbench.pipeline import RunReport, run
+from genbench.pipeline import RunReport
 from genbench.runs.options import RunOptions
 from genbench.runs.stored.merge import merge
 from genbench.store.folder import RunFolder
+from tests.ready_runs import run_bare
 
 SUITE = """\
 models:
@@ -68,7 +69,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def draw(**options: Any) -> RunReport:
-    return run(RunOptions("suite.yaml", responses=Path("r.jsonl"), quiet=True, **options))
+    return run_bare(RunOptions("suite.yaml", responses=Path("r.jsonl"), quiet=True, **options))
 
 
 def samples(folder: RunFolder) -> Iterator[tuple[Any, ...]]:
