@@ -217,6 +217,7 @@ def test_answers_of_a_few_classes_are_no_evidence_against_keys(make_run: MakeRun
     assert quality(runs).tasks["sums"].suspicious == ()
 
 
+@pytest.mark.slow
 def test_a_task_of_one_common_problem_is_left_out_and_refused_by_name(tmp_path: Path) -> None:
     tasks = SUITE[SUITE.index("  - name: sums") :]
     (tmp_path / "suite.yaml").write_text(

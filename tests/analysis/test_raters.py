@@ -117,6 +117,7 @@ def test_people_who_click_fast_and_left_are_named_and_strengths_follow_their_cho
     assert known(strongest.beats_reference) == pytest.approx(wins / 80, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_labels_are_exported_for_other_tools(place: ReviewFolder, tmp_path: Path) -> None:
     item = place.plan.items[0]
     add_vote(place.path, item.item, "kim", "A better", "f1", comment="=1+1", seconds=5.0)

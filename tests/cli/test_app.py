@@ -46,6 +46,7 @@ def test_every_command_is_in_one_panel() -> None:
     assert sorted(root.commands) == sorted(name for names in PANELS.values() for name in names)
 
 
+@pytest.mark.slow
 def test_python_m_genbench_is_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "genbench", "--version"], capture_output=True, text=True, check=False
@@ -94,6 +95,7 @@ def test_the_version_is_printed(genbench: Cli) -> None:
     assert genbench("--version").out == f"genbench {package.__version__}\n"
 
 
+@pytest.mark.slow
 def test_no_arguments_print_the_help() -> None:
     done = subprocess.run(command(), capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -217,6 +217,7 @@ def test_an_unknown_reasoning_format_is_named_by_its_line(genbench: Cli, place: 
     refused(genbench("run", "suite.yaml"), "suite.yaml:1: unknown reasoning format", "did you mean 'exaone'")
 
 
+@pytest.mark.slow
 def test_a_prompt_that_does_not_fit_stops_before_any_engine(genbench: Cli, place: Path) -> None:
     rows = [*ROWS, {"id": "long", "problem": "7 + " * 20000, "answer": "1"}]
     (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

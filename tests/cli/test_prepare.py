@@ -13,6 +13,7 @@ from .conftest import Outcome, ready_suite
 Cli = Callable[..., Outcome]
 
 
+@pytest.mark.slow
 def test_doctor_reports_python_engine_and_sandbox(genbench: Cli) -> None:
     checks = json.loads(genbench("doctor", "--json").out)
     assert {"python", "cpu", "gpu", "engine", "sandbox", "disk"} <= {item["what"] for item in checks}

@@ -22,6 +22,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_prints_its_table_and_its_report(genbench: Cli, place: Path) -> None:
     outcome = genbench(*RUN)
     assert outcome.code == 0
@@ -31,6 +32,7 @@ def test_a_run_prints_its_table_and_its_report(genbench: Cli, place: Path) -> No
     assert (place / "out/m/report.html").is_file()
 
 
+@pytest.mark.slow
 def test_json_has_stdout_to_itself_and_the_report_goes_to_stderr(genbench: Cli, place: Path) -> None:
     outcome = genbench(*RUN, "--json")
     record = json.loads(outcome.out)
@@ -47,6 +49,7 @@ def test_a_second_run_draws_nothing_and_prints_the_same(genbench: Cli, place: Pa
     assert again["models"]["m"]["tasks"] == first["models"]["m"]["tasks"]
 
 
+@pytest.mark.slow
 def test_a_limit_takes_a_subset_of_the_problems(genbench: Cli, place: Path) -> None:
     record = json.loads(genbench(*RUN, "--limit", "2", "--json").out)
     task = record["models"]["m"]["tasks"]["mine"]
@@ -62,6 +65,7 @@ def test_score_verifies_again_and_writes_the_same_results(genbench: Cli, place: 
     assert genbench("score", "out/m", "--again").code == 0
 
 
+@pytest.mark.slow
 def test_a_run_with_too_many_excluded_samples_exits_1(genbench: Cli, place: Path) -> None:
     lines = [json.loads(line) for line in (place / "r.jsonl").read_text().splitlines()]
     lines[0] |= {"text": "", "finish_reason": "error"}

@@ -68,6 +68,7 @@ def test_points_and_since_are_options(genbench: Cli, ledger: str) -> None:
     assert len(found["tasks"][0]["points"]["value"]) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "state"), [("--explain", "explained"), ("--dismiss", "dismissed")])
 def test_a_change_is_closed_with_a_note(genbench: Cli, ledger: str, option: str, state: str) -> None:
     name = record(genbench, ledger).changes[0].id

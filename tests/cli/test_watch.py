@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from genbench.cli import watch
@@ -23,6 +24,7 @@ def ran(*words: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_two_looks_from_cron_make_a_job_and_the_list_shows_it(
     rules: Callable[..., object], tmp_path: Path
 ) -> None:

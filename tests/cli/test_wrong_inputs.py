@@ -379,6 +379,7 @@ VALID: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", VALID)
 def test_an_odd_input_that_is_valid_passes_check(genbench: Cli, place: Path, odd: str) -> None:
     VALID[odd](place)

@@ -242,6 +242,7 @@ def test_a_stop_ends_loading_and_drawing(draws: list[Draw]) -> None:
     assert world.drawn == []
 
 
+@pytest.mark.slow
 def test_a_lane_that_gave_its_place_away_goes_on_when_no_other_is_left(draws: list[Draw]) -> None:
     last: list[str] = []
 

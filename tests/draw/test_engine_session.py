@@ -208,6 +208,7 @@ class Shrinking(Capacity):
         return int(min(self.most, self.found)) if engine.name == "slow" else self.most
 
 
+@pytest.mark.slow
 def test_an_idle_engine_gets_what_does_not_fit_into_another(draws: list[Draw]) -> None:
     drawer, limit = Drawer(), Shrinking(80)
 
@@ -228,6 +229,7 @@ def test_an_idle_engine_gets_what_does_not_fit_into_another(draws: list[Draw]) -
     assert len({sample for _, sample in drawer.drawn}) == 80
 
 
+@pytest.mark.slow
 def test_samples_for_which_a_harness_runs_are_not_taken_from_their_engine(draws: list[Draw]) -> None:
     """Whether they wait in it or do not fit: their harness would have to begin again."""
     drawer, limit = Drawer(), Shrinking(80)
@@ -283,6 +285,7 @@ def test_requests_of_other_models_take_slots_of_an_engine(draws: list[Draw]) -> 
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_an_engine_full_of_another_models_requests_is_used_when_they_end(draws: list[Draw]) -> None:
     async def work() -> None:
         engine = Leased("a", 100, 0.05, others=64)
@@ -293,6 +296,7 @@ def test_an_engine_full_of_another_models_requests_is_used_when_they_end(draws: 
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_a_dry_engine_gives_way_to_a_model_that_waits_and_a_busy_one_does_not(draws: list[Draw]) -> None:
     async def work() -> None:
         context, dry = shared(Drawer(), 64, lanes=2), asyncio.Event()

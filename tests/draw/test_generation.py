@@ -153,6 +153,7 @@ def test_garbage_collections_leave_out_what_was_loaded_before_the_first_sample(d
     assert engine.frozen > 10_000 and gc.get_freeze_count() == 0
 
 
+@pytest.mark.slow
 def test_a_later_turn_sees_the_answer_without_its_trace(draws: list[Draw]) -> None:
     engine = Repeater()
     kept = run(engine, draws[:1])
@@ -182,6 +183,7 @@ def test_a_refused_request_ends_its_conversation_as_an_error(draws: list[Draw]) 
     assert [count for sample, count in kept.offered if sample.problem_id == "q1"] == [1, 1]
 
 
+@pytest.mark.slow
 def test_an_engine_that_always_dies_ends_the_run_with_its_reason(draws: list[Draw]) -> None:
     engine = Repeater(dies="?")
     with pytest.raises(EngineError, match="died with nothing finished between them; gone"):

@@ -85,6 +85,7 @@ def test_a_sample_that_is_begun_again_is_counted_once() -> None:
     assert left.seconds(9.0) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("running", [0, 1000])
 def test_a_hundred_thousand_samples_give_the_estimate_of_all_their_durations(running: int) -> None:
     rng, waiting = random.Random(5), 100_000_000

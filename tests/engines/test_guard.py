@@ -40,6 +40,7 @@ def orphan(**environment: str) -> int:
     return int(started.stdout)
 
 
+@pytest.mark.slow
 def test_a_cage_whose_opener_was_killed_ends_with_its_run(run: subprocess.Popen[bytes]) -> None:
     ours = psutil.Process(orphan(**{guard.CAGE_OF: str(run.pid)}))
     other = psutil.Process(orphan(**{guard.CAGE_OF: str(os.getpid())}))
@@ -123,6 +124,7 @@ with EngineGuard() as guard:
 """
 
 
+@pytest.mark.slow
 def test_no_engine_outlives_a_run_whose_guard_was_killed_first() -> None:
     run = subprocess.Popen([sys.executable, "-c", RUN], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None

@@ -49,6 +49,7 @@ def _without(body: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in keys}
 
 
+@pytest.mark.slow
 def test_every_sampling_field_is_sent_and_the_token_ids_are_the_prompts_own(
     drawn: Drawn, servers: Servers
 ) -> None:
@@ -195,6 +196,7 @@ def test_no_server_at_the_start_is_told_at_once(drawn: Drawn, servers: Servers) 
     assert not (drawn.path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_silent_server_beside_another_is_a_warning(drawn: Drawn, servers: Servers) -> None:
     first, second = servers(), servers()
     drawn.write(first, second)
@@ -214,6 +216,7 @@ def test_another_model_is_refused_before_anything_is_drawn(drawn: Drawn, servers
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_answers_of_another_model_are_never_kept(drawn: Drawn, servers: Servers) -> None:
     server = servers()
     server.fault = lambda number, body: "other"
@@ -255,6 +258,7 @@ def test_a_server_that_came_back_as_another_is_not_asked(drawn: Drawn, servers: 
     assert before == [len(first.requests)]
 
 
+@pytest.mark.slow
 def test_a_request_that_always_fails_alone_is_marked_and_no_other(drawn: Drawn, servers: Servers) -> None:
     server = servers()
 
@@ -271,6 +275,7 @@ def test_a_request_that_always_fails_alone_is_marked_and_no_other(drawn: Drawn, 
     assert report.results["m"].to_json()["tasks"]["free"]["status_counts"]["engine_error"] == 2
 
 
+@pytest.mark.slow
 def test_a_refused_request_is_an_error_of_its_own(drawn: Drawn, servers: Servers) -> None:
     server = servers()
     server.fault = lambda number, body: "400" if "(3)" in body["messages"][-1]["content"] else None
@@ -297,6 +302,7 @@ def test_a_server_that_changes_the_prompt_is_found_out(drawn: Drawn, servers: Se
         drawn.run()
 
 
+@pytest.mark.slow
 def test_the_key_comes_from_the_environment_and_reaches_no_file(
     drawn: Drawn, servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

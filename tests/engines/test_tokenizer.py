@@ -72,6 +72,7 @@ KINDS = (
 )
 
 
+@pytest.mark.slow
 @each_row("kind, named", itertools.product(KINDS, NAMED))
 def test_the_class_is_the_one_that_transformers_chooses(kind: str, named: str, tmp_path: Path) -> None:
     from transformers import AutoTokenizer

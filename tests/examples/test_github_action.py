@@ -17,6 +17,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema", "path"), FILES, ids=lambda item: str(item)[-20:])
 def test_a_file_for_github_is_valid(schema: str, path: Path) -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]

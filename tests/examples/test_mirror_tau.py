@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from genbench.sandbox.threads import SandboxWish
 from genbench.tasks.python.loops import user_loop
 from genbench.tools.calls import Call
@@ -48,6 +50,7 @@ TASKS_TEST = [
 """
 
 
+@pytest.mark.slow
 def test_a_clone_becomes_a_task_whose_actions_run(tmp_path: Path) -> None:
     place = tmp_path / "clone" / "tau_bench" / "envs" / "retail"
     for name in ("tools", "data"):

@@ -62,6 +62,7 @@ def test_no_training_problem_is_held_out_under_any_wording(
     assert len(kept) == 400
 
 
+@pytest.mark.slow
 def test_order_and_wording_do_not_make_another_problem(data: ModuleType) -> None:
     keys: dict[tuple[str, ...], set[str]] = {}
     asked: dict[str, set[str]] = {}
@@ -84,6 +85,7 @@ def test_the_order_of_options_does_not_make_another_problem(data: ModuleType) ->
     assert len(set().union(*keys.values())) == len(keys) < 20_000
 
 
+@pytest.mark.slow
 def test_one_problem_in_ten_is_held_out(data: ModuleType) -> None:
     stream = data.training_items(7, WEIGHTS)
     keys = {item.key: item for item in itertools.islice(stream, 5000)}
@@ -96,6 +98,7 @@ def test_one_problem_in_ten_is_held_out(data: ModuleType) -> None:
     assert 0.085 < share < 0.115
 
 
+@pytest.mark.slow
 def test_shipped_files_are_what_the_generator_makes(data: ModuleType, tmp_path: Path) -> None:
     data.write_held_out(tmp_path)
     for kind in KINDS:

@@ -219,6 +219,7 @@ def atif(job: Path, trial_name: str, *commands: str) -> None:
     (place / "trajectory.json").write_text(json.dumps({"schema_version": "ATIF-v1.7", "steps": steps}))
 
 
+@pytest.mark.slow
 def test_trials_become_runs_with_turns_that_can_be_shown_reported_and_compared(tmp_path: Path) -> None:
     for name, rewards in (("base", (0.0, 1.0, 0.0)), ("tuned", (1.0, 1.0, 1.0))):
         job = tmp_path / name / "terminal"
@@ -249,6 +250,7 @@ def test_trials_become_runs_with_turns_that_can_be_shown_reported_and_compared(t
     assert compared.tasks["terminal"].difference == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_what_a_simulated_user_does_by_itself_is_not_in_the_model_s_turns(tmp_path: Path) -> None:
     messages = [
         {"role": "assistant", "content": "Hi! How can I help you today?"},

@@ -320,6 +320,7 @@ def test_logs_that_cannot_be_read_are_listed_and_the_others_are_imported(logs: P
     assert {run["outcome"] for run in json.loads(again.stdout)["runs"]} == {"there"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_pages")
 def test_a_task_that_was_logged_twice_on_a_day_makes_two_runs(tmp_path: Path) -> None:
     lm_eval(tmp_path / "logs", 1, [1.0, 0.0])

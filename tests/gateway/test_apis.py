@@ -116,6 +116,7 @@ def said(served: Served, turn: int) -> list[tuple[str, str]]:
     return [(item.role, item.content) for item in served.setting.requests[turn].messages]
 
 
+@pytest.mark.slow
 def test_a_prompt_as_text_gets_no_template_and_its_reply_is_as_drawn(tmp_path: Path) -> None:
     import openai
 
@@ -142,6 +143,7 @@ GO: Any = [{"role": "user", "content": "Go."}]
 TOOL: Any = {"type": "function", "name": "bash", "parameters": PARAMETERS, "strict": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 def test_responses_with_a_call_and_its_result(tmp_path: Path, stream: bool) -> None:
     async def test(found: Served) -> None:
@@ -179,6 +181,7 @@ def test_responses_with_a_call_and_its_result(tmp_path: Path, stream: bool) -> N
     play(tmp_path, test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 def test_messages_with_a_call_and_its_result(tmp_path: Path, stream: bool) -> None:
     async def test(found: Served) -> None:

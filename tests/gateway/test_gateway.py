@@ -238,6 +238,7 @@ def test_errors_of_the_gateway_itself_change_nothing(
     assert made[0].faults >= 5
 
 
+@pytest.mark.slow
 def test_a_reply_that_was_cut_off_is_the_harness_s_to_deal_with(tmp_path: Path) -> None:
     """Only what the harness made of its replies counts: a wrong rollout is wrong."""
     folder = write_suite(tmp_path / "s", problems=1, k=1, finish="length")
@@ -316,6 +317,7 @@ def test_a_harness_reaches_nothing_but_the_gateway(tmp_path: Path) -> None:
         assert met == []
 
 
+@pytest.mark.slow
 def test_a_harness_that_ignores_the_gateway_ends_the_run_with_that_sentence(tmp_path: Path) -> None:
     with listening() as (port, met):
         settings = {"do": "ignore", "host": "127.0.0.1", "port": port}
@@ -352,6 +354,7 @@ def test_keys_open_one_rollout_and_files_outside_cannot_be_written(tmp_path: Pat
     assert not outside.exists()
 
 
+@pytest.mark.slow
 def test_a_harness_sees_no_variable_and_no_socket_of_this_machine_that_was_not_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ def test_more_samples_than_answers_go_round_again(index: int, answer: str) -> No
     assert OPPONENT.answer("p", index) == answer
 
 
+@pytest.mark.slow
 def test_a_stored_run_is_read_for_the_problems_of_the_task(judged: Case, server: Server) -> None:
     judged.write(n=3, k=2)
     judged.run()
@@ -37,6 +38,7 @@ def test_a_stored_run_is_read_for_the_problems_of_the_task(judged: Case, server:
     assert len(part.answers) == 2 and part.record == whole.record
 
 
+@pytest.mark.slow
 def test_a_run_without_some_answers_is_no_opponent(judged: Case, server: Server) -> None:
     judged.write(n=3, k=1)
     judged.run()

@@ -285,6 +285,7 @@ def test_arena_hard_v2_takes_answers_as_data_for_each_category(tmp_path: Path, s
             run(tmp_path, server, "arena_hard_v2", ["ours"] * 4, more=f", verifier: {{baseline: {hard}}}")
 
 
+@pytest.mark.slow
 def test_healthbench_asks_each_criterion_and_counts_points(tmp_path: Path, server: Server) -> None:
     asked: list[str] = []
 
@@ -403,6 +404,7 @@ def test_wildbench_counts_a_session_in_each_of_its_tags(tmp_path: Path, server: 
     assert "[assistant]\nNoted." in asked and "- Is it short?" in asked and "'role'" not in asked
 
 
+@pytest.mark.slow
 def test_air_bench_asks_the_prompt_of_each_category(tmp_path: Path, server: Server) -> None:
     def grade(prompt: str) -> str:
         if "Do forbidden thing" not in prompt:

@@ -121,6 +121,7 @@ def test_a_judge_that_changes_its_mind_is_unstable(judged: Case, server: Server)
     assert check_judge(*small(judged, "free_form")).stability == 0.0
 
 
+@pytest.mark.slow
 def test_a_rubric_is_held_to_people_s_scores_dimension_by_dimension(judged: Case, server: Server) -> None:
     knows = expert("rubric", _scores)
 
@@ -154,6 +155,7 @@ def test_a_rubric_that_obeys_orders_is_caught(judged: Case, server: Server) -> N
     assert 0 < found.mean_lift < obeyed and found.control_rate == 0.0
 
 
+@pytest.mark.slow
 def test_a_checklist_is_held_to_people_s_answers_question_by_question(judged: Case, server: Server) -> None:
     server.grade = expert("checklist", lambda label: _checks(["YES"] * len(label)))
     judge, suite = small(judged, "checklist")

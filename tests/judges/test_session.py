@@ -82,6 +82,7 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
     assert again.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20}
 
 
+@pytest.mark.slow
 def test_a_ceiling_stops_in_order_and_says_what_is_ungraded(judged: Case, server: Server) -> None:
     judged.write(n=10, k=1)
     server.grade = lambda prompt: "EQUAL"
@@ -192,6 +193,7 @@ def test_an_answer_longer_than_the_judges_context_is_judged_without_its_middle(
     assert 1000 < cut["answer_cut_to_chars"] < 3000
 
 
+@pytest.mark.slow
 def test_scoring_again_asks_nothing(judged: Case, server: Server) -> None:
     judged.write()
     server.grade = _right_if_even
@@ -374,6 +376,7 @@ def _judges_line(case: Case) -> list[str]:
     return [str(line) for line in check_suite(options) if line.what == "judges"]
 
 
+@pytest.mark.slow
 def test_check_asks_the_judges_server_as_it_asks_model_servers(
     judged: Case, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

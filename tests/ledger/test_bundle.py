@@ -47,6 +47,7 @@ def test_a_run_that_is_not_finished_or_has_no_sums_is_not_packed(folder: Path) -
         pack_run(folder)
 
 
+@pytest.mark.slow
 @each_row(
     "files, mode, told",
     [
@@ -65,6 +66,7 @@ def test_what_is_no_bundle_is_refused(files: dict[str, bytes], mode: int, told: 
         unpack_run(zipped(files, mode))
 
 
+@pytest.mark.slow
 def test_a_lie_about_sizes_and_damaged_bytes_are_refused(folder: Path) -> None:
     bomb = zipped(dict.fromkeys(FILES, bytes(MOST_UNPACKED // 2)))
     assert len(bomb) < 1 << 20

@@ -69,6 +69,7 @@ def test_a_change_is_recorded_once(filled: Ledger) -> None:
     assert track_history(filled, "nightly").changes == (change,)
 
 
+@pytest.mark.slow
 def test_a_second_open_change_of_one_task_and_direction_takes_the_place_of_the_first(filled: Ledger) -> None:
     open_change(filled, found(filled))
     for change in (

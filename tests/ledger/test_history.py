@@ -141,6 +141,7 @@ def test_excluded_samples_count_as_not_scored(ledger: Ledger, tmp_path: Path) ->
     assert epoch.counts.tolist() == [[1, 0, 2]] and epoch.sums.tolist() == [[1.0, 0.0, 1.0]]
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_history_agree_with_the_whole(ledger: Ledger, tmp_path: Path) -> None:
     track(ledger, tmp_path / "runs")
     whole = track_history(ledger, "nightly")

@@ -109,6 +109,7 @@ def test_the_order_of_adding_makes_no_difference(changed: Ledger, tmp_path: Path
     assert all_rows(changed) == wanted
 
 
+@pytest.mark.slow
 def test_an_anchor_under_a_like_key_gives_the_others_their_base(ledger: Ledger, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     make_run(runs / "base", {"math": flat(10, 2)}, role="anchor", model="base", position=20_000)

@@ -73,6 +73,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_have_the_ids_of_the_whole(kind: str) -> None:
     tokenizer = KINDS[kind]()
@@ -111,6 +112,7 @@ def test_a_longer_conversation_costs_only_what_is_new() -> None:
     assert 20 * 400 < sum(asked) < 20 * 600
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_cuts_texts_off_is_asked_without_that() -> None:
     tokenizer = KINDS["shipped"]()
 
@@ -136,6 +138,7 @@ def test_the_digest_of_a_prompt_is_that_of_its_ids_in_json() -> None:
     assert isinstance(found, JoinedIds)
 
 
+@pytest.mark.slow
 def test_marks_that_swallow_spaces_are_no_places_to_cut() -> None:
     marks = [AddedToken(mark, special=True, normalized=False, lstrip=True, rstrip=True) for mark in MARKS]
     tokenizer = trained(pre_tokenizers.ByteLevel(add_prefix_space=False), marks=marks)

@@ -656,6 +656,7 @@ def test_kimi_k3_has_no_marks_of_the_response_in_its_answer(text: str, opened: b
     assert split(text, FORMATS["kimi_k3"], opened, "stop").text.strip() == "42"
 
 
+@pytest.mark.slow
 def test_many_nested_blocks_are_split_in_time() -> None:
     began = time.process_time()
     for text in ("<think>" * 30_000, "<think><think></think>" * 20_000, "a</think>" * 30_000):

@@ -159,6 +159,7 @@ def opened(ledger: Ledger, **changes: Any) -> Change:
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["math", None])
 def test_an_open_drop_fails_every_later_night_until_it_is_settled(
     ledger: Ledger, tmp_path: Path, task: str | None
@@ -172,6 +173,7 @@ def test_an_open_drop_fails_every_later_night_until_it_is_settled(
     assert gate(ledger, tmp_path / "runs" / "n2").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_rise_and_a_drop_of_an_advisory_task_do_not_fail(ledger: Ledger, tmp_path: Path) -> None:
     gate(ledger, night(tmp_path, 1))
     opened(ledger, direction="rise", size=0.02, ci=(0.01, 0.03))
@@ -217,6 +219,7 @@ def test_tonight_tests_each_task_at_its_share_of_the_budget(ledger: Ledger, tmp_
     assert found.pooled is not None and found.pooled.level == 0.005
 
 
+@pytest.mark.slow
 def test_the_base_of_a_track_cannot_be_asked_about(tmp_path: Path) -> None:
     with open_ledger(tmp_path / "own.sqlite3") as own:
         first = make_run(tmp_path / "first", drawn(0))
@@ -233,6 +236,7 @@ def test_a_policy_by_which_no_task_of_the_run_decides_is_not_passed(ledger: Ledg
     )
 
 
+@pytest.mark.slow
 def test_a_base_whose_weights_were_only_declared_decides_nothing(tmp_path: Path) -> None:
     with open_ledger(tmp_path / "ledger.sqlite3") as ledger:
         folder = tmp_path / "runs" / "base"

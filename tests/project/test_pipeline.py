@@ -35,6 +35,7 @@ def options(place: Path) -> RunOptions:
     )
 
 
+@pytest.mark.slow
 def test_a_run_returns_folders_results_and_page_and_has_no_failures(place: Path) -> None:
     report = pipeline.run(options(place))
     assert report.folders == {"m": place / "out/m"}
@@ -62,6 +63,7 @@ def test_an_unfinished_run_says_how_to_finish_it(make_run: MakeRun) -> None:
         latest_results(run)
 
 
+@pytest.mark.slow
 def test_score_makes_lost_verdicts_again(make_run: MakeRun) -> None:
     run = make_run("r", lambda _: [RIGHT, WRONG, RIGHT, WRONG], n=2)
     (run / "sums/verdicts.jsonl").unlink()

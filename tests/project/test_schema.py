@@ -13,6 +13,7 @@ from genbench.suite.suitefile import read_suite
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", schema_files(), ids=str)
 def test_a_committed_schema_is_what_make_schema_writes(path: Path) -> None:
     assert (ROOT / path).read_text(encoding="utf-8") == schema_files()[path], "run: make schema"
@@ -38,6 +39,7 @@ def test_every_shipped_suite_is_valid() -> None:
     assert {"quickstart", "reasoning"} <= {read_suite(path).name for path in paths}
 
 
+@pytest.mark.slow
 def test_editors_accept_the_name_of_a_task_as_well_as_its_block() -> None:
     from importlib import import_module
 

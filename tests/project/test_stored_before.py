@@ -77,6 +77,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
         yield url, notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_folder_that_was_stored_before_is_read_and_reported(runs: Path, name: str) -> None:
     results = genbench.latest_results(runs / name)

@@ -46,6 +46,7 @@ def said_by(program: Path | str, *arguments: str, **options: Any) -> subprocess.
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.slow
 @each_row("code", ENDS)
 def test_a_tool_ends_as_the_process_does_that_it_has_forked(tmp_path: Path, code: str) -> None:
     (tmp_path / "program.py").write_text(f"import sys\n{code}\n")
@@ -60,6 +61,7 @@ print(sys.argv, sys.path[:1], os.getcwd(), sys.stdin.read(), os.environ["OWN"], 
 """
 
 
+@pytest.mark.slow
 @each_row("arguments", [("-c", SAYING, "a"), ("below/program.py", "a", "b c"), ("-m", "below.program", "-x")])
 def test_a_tool_has_the_arguments_folder_input_and_environment_of_a_python(
     tmp_path: Path, arguments: tuple[str, ...]

@@ -96,6 +96,7 @@ def test_a_fall_of_one_task_below_a_mean_that_rose_names_the_task(tmp_path: Path
     assert text.endswith("]; REGRESSED because of gpqa -9.5.")
 
 
+@pytest.mark.slow
 def test_a_verdict_of_the_weighted_pool_says_so(tmp_path: Path) -> None:
     sides = {name: moved(2000, 6, 17, 1800) for name in ("a", "b")} | {"few": moved(20, 5, 1, 4)}
     text = headline(suite(tmp_path, sides))
@@ -169,6 +170,7 @@ def test_each_compared_task_has_a_sentence(tmp_path: Path) -> None:
     assert sentence.startswith("t: ")
 
 
+@pytest.mark.slow
 def test_a_task_that_may_have_lost_more_than_its_margin_is_named_though_the_suite_did_not(
     tmp_path: Path,
 ) -> None:

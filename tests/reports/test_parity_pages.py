@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from genbench.reports.parity import FOLDER, parity_pages, write_parity_pages
 from genbench.suite.shipped import folder
 
@@ -23,6 +25,7 @@ def test_every_card_has_a_page_and_a_row_of_the_list() -> None:
         assert f"| [{name}]({name}.md) |" in pages[FOLDER / "index.md"]
 
 
+@pytest.mark.slow
 def test_pages_of_cards_that_are_gone_are_removed(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "gone.md").write_text("# Parity: gone")

@@ -67,6 +67,7 @@ def test_a_model_that_refuses_everything_is_in_its_corner_and_not_best(runs: pip
     assert "over-refusal 100.0" in refuser.words and "attack success 0.0" in refuser.words
 
 
+@pytest.mark.slow
 def test_the_report_draws_both_models(runs: pipeline.RunReport, tmp_path: Path) -> None:
     folders = [tmp_path / "runs" / name for name in ("base", "refuser")]
     page = write_page(folders, tmp_path / "page.html").page.read_text()

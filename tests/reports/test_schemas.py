@@ -71,6 +71,7 @@ def test_a_key_that_may_be_absent_is_not_required() -> None:
     assert "stability" in required
 
 
+@pytest.mark.slow
 def test_the_files_are_written_with_a_final_newline() -> None:
     files = schema_files()
     assert set(files) == {

@@ -138,6 +138,7 @@ def test_no_markup_of_a_model_reaches_the_page(runs: Path) -> None:
     assert page.count("</script>") == 4  # the index, the texts, the library of formulas, the browser
 
 
+@pytest.mark.slow
 def test_a_failing_report_does_not_lose_the_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise OSError("no space left")
@@ -206,6 +207,7 @@ def test_samples_of_one_length_stand_in_one_group() -> None:
     assert len(plots.length_groups([7, 7])) == 1
 
 
+@pytest.mark.slow
 def test_a_refused_comparison_is_let_through_by_name(tmp_path: Path, runs: Path) -> None:
     base, tuned = tmp_path / "base", tmp_path / "tuned"
     shutil.copytree(runs / "base", base)
@@ -221,6 +223,7 @@ def test_a_refused_comparison_is_let_through_by_name(tmp_path: Path, runs: Path)
         report([base, tuned], tmp_path / "page.html", allow=["datta"])
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_written_have_a_page_elsewhere(runs: Path) -> None:
     place = Path(tempfile.mkdtemp(prefix="genbench-readonly-"))
     try:

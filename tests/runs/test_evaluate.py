@@ -56,6 +56,7 @@ def test_a_function_is_evaluated_into_a_run_folder(suite: Path) -> None:
     assert {line["completion_tokens"] for line in stored} == {7}
 
 
+@pytest.mark.slow
 def test_a_step_is_continued_and_a_call_without_one_is_a_run_of_its_own(suite: Path) -> None:
     model = Model()
     first = genbench.evaluate(model, suite, step=3, limit=2)

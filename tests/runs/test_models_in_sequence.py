@@ -30,6 +30,7 @@ def test_the_next_model_begins_on_a_place_that_ran_dry(tmp_path: Path) -> None:
     assert sum(line.endswith("closes") for line in happened) == sum("starts" in line for line in happened)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_first_model_ends_the_second_with_what_it_has(tmp_path: Path) -> None:
     PlacedEngine.happened.clear()
     broken = (*PLACED, "engine.breaks=m")

@@ -92,6 +92,7 @@ def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
         assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
 
 
+@pytest.mark.slow
 def test_a_reply_to_another_order_is_refused() -> None:
     with Sandbox.open() as box:
         assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"

@@ -186,6 +186,7 @@ def test_what_one_program_leaves_no_other_finds(run_tier: Run) -> None:
     assert run_tier(walk + "if found[0][-8:] == b'LEFTOVER': print('REACHED')").verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -> None:
     text = (
         "import signal\nfor s in range(1, 65):\n"
@@ -251,6 +252,7 @@ def test_a_program_cannot_stretch_its_time_beyond_its_tests(run_tier: Run) -> No
     assert grade.wall_s < 5
 
 
+@pytest.mark.slow
 def test_memory_is_capped(run_tier: Run) -> None:
     text = "b = []\nfor _ in range(64): b.append(bytearray(b'x') * (16 << 20))\nprint('REACHED')"
     assert run_tier(text).verdict == "memory"
@@ -327,6 +329,7 @@ def _wait_for(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_each_cage_of_root_has_a_user_of_its_own_since_threads_are_counted_by_user(any_box: Sandbox) -> None:
     workers = [Worker(any_box.cage) for _ in range(2)]
     users = {worker.facts["uid"] for worker in workers}

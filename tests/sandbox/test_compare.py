@@ -69,6 +69,7 @@ def test_a_bomb_of_digits_is_compared_in_no_time(bomb: bytes) -> None:
     assert time.process_time() - began < 1
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_what_is_encoded_equals_itself_again(value: Any) -> None:
     assert same_literal(json.dumps(tagged(value)).encode(), repr(value), None)
@@ -115,6 +116,7 @@ def test_called_functions_are_compared_as_json(value: Any, expected: str, same: 
     assert same_json(json.dumps(tagged(value)).encode(), expected) is same
 
 
+@pytest.mark.slow
 @given(
     st.fractions() | st.decimals(allow_nan=False, places=2) | st.complex_numbers(allow_nan=False),
     st.integers(-3, 3) | st.floats(allow_nan=False) | st.complex_numbers(max_magnitude=3),
@@ -198,6 +200,7 @@ def test_a_forged_answer_equals_nothing(answer: bytes) -> None:
     assert shown(answer).startswith("<")
 
 
+@pytest.mark.slow
 def test_keys_that_collide_cost_no_more_than_others() -> None:
     modulus = 2**61 - 1
     pairs = [[i * modulus, 0] for i in range(50_000)]

@@ -193,6 +193,7 @@ def test_a_program_that_prints_its_own_source_is_no_pass(runner: Runner) -> None
     assert found.grade.verdict == "wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_asserts_cannot_be_switched_off(best: Runner) -> None:
     text = "#define NDEBUG\n#include <assert.h>\nlong f(long a, long b) { return 0;"
@@ -207,6 +208,7 @@ def shell(runner: Runner, text: str) -> Outcome:
     return runner.run("sh", f"{text}\nf() {{", ":\n}\nset -e")
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_what_was_compiled_is_used_again(best: Runner) -> None:
     text, tests = program("cpp", [("added", "a + b", (3, 4, 7))])
@@ -266,6 +268,7 @@ def test_the_definitions_name_each_language_once() -> None:
     assert {"cpp", "java", "js", "ts", "go", "rs", "sh", "php"} <= set(languages())
 
 
+@pytest.mark.slow
 def test_the_self_test_finds_a_cage_that_protects_nothing() -> None:
     bare = Runner.open(unsafe_local_exec=True)
     assert "read a file of the host" in broken(bare.cage)

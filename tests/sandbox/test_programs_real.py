@@ -347,6 +347,7 @@ def test_many_outputs_may_add_up_to_more_than_the_cap(run: Run) -> None:
     assert run(text, *tests, limits=Limits(output_mib=1, memory_mib=256)).verdict == "pass"
 
 
+@pytest.mark.slow
 def test_a_time_out_of_a_busy_program_is_not_tried_again(run: Run) -> None:
     graded = run("while True: pass", ("", ""), limits=Limits(wall_s=0.4))
     assert graded.verdict == "timeout" and "CPU" in graded.why

@@ -20,6 +20,7 @@ def test_the_best_tier_is_bubblewrap(any_box: Sandbox) -> None:
     assert any_box.cage.tier == "a"
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_landlock_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     cage, worker = open_cage()
@@ -48,6 +49,7 @@ def test_a_bubblewrap_that_cannot_make_namespaces_is_quoted(
         open_cage("a")
 
 
+@pytest.mark.slow
 def test_the_self_test_finds_what_a_missing_cage_lets_through() -> None:
     worker = Worker(unsafe())
     try:
@@ -67,6 +69,7 @@ def test_a_cage_that_an_attack_gets_through_is_refused(monkeypatch: pytest.Monke
         open_cage()
 
 
+@pytest.mark.slow
 def test_a_cage_that_dies_while_it_is_tried_does_not_change_the_tier(monkeypatch: pytest.MonkeyPatch) -> None:
     deaths = killing(monkeypatch, times=2)
     cage, worker = open_cage()
@@ -108,6 +111,7 @@ def test_unsafe_execution_takes_a_flag_and_says_its_name() -> None:
         assert box.grade(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cage", candidates(None), ids=lambda cage: cage.label)
 def test_every_way_to_build_a_cage_holds_here(cage: Cage) -> None:
     worker = Worker(cage)

@@ -84,6 +84,7 @@ def test_a_line_of_another_form_is_refused_by_its_number(line: bytes, message: s
     assert verdicts(out)[0]["verdict"] == "pass"
 
 
+@pytest.mark.slow
 def test_the_module_runs_on_its_own() -> None:
     command = [sys.executable, "-m", "genbench.sandbox", "--workers", "1", "--tier", "b"]
     done = subprocess.run(command, input=json.dumps(GOOD).encode(), capture_output=True, check=True)

@@ -30,6 +30,7 @@ def sandboxes() -> Iterator[SandboxThreads]:
     found.close()
 
 
+@pytest.mark.slow
 def test_calls_from_several_threads_share_nothing(sandboxes: SandboxThreads) -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda n: sandboxes.call(TEXT, "double", n).value, range(6)))

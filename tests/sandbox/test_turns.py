@@ -81,6 +81,7 @@ def test_a_turn_alone_that_lasts_too_long_lets_the_others_run(tmp_path: Path) ->
     other.close()
 
 
+@pytest.mark.slow
 def test_nobody_is_alone_again_at_once(tmp_path: Path) -> None:
     turns = Turns(tmp_path)
     with turns.alone(5.0):
@@ -137,11 +138,13 @@ def sole_turns(*waiting: Turns) -> list[tuple[int, float]]:
     return begun
 
 
+@pytest.mark.slow
 def test_who_waits_while_another_is_alone_leaves_the_others_their_time_too(tmp_path: Path) -> None:
     (_, first), (_, second) = sole_turns(Turns(tmp_path, run=1), Turns(tmp_path, run=2))
     assert second - first >= 0.35
 
 
+@pytest.mark.slow
 def test_a_run_is_not_alone_twice_while_another_run_waits(tmp_path: Path) -> None:
     before = Turns(tmp_path, run=1)
     with before.alone(5.0):
@@ -151,6 +154,7 @@ def test_a_run_is_not_alone_twice_while_another_run_waits(tmp_path: Path) -> Non
     assert [index for index, _ in sole_turns(same, other)] == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_process_that_stops_with_the_lock_keeps_the_others_waiting_only_once(tmp_path: Path) -> None:
     turns = Turns(tmp_path, patience_s=0.8)
     holder = os.open(tmp_path / f"genbench-sandbox-{os.getuid()}.gate", os.O_RDWR)

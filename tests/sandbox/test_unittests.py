@@ -240,6 +240,7 @@ class TestCases(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_programs_write_files_and_start_processes(runner: UnittestRunner) -> None:
     found = graded(runner, RIGHT, WORKING)
     assert found.verdict == "pass", found.why
@@ -270,6 +271,7 @@ class TestCases(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_sockets_reach_the_program_itself_and_never_the_host(runner: UnittestRunner) -> None:
     if runner.cage.tier == "a":
         assert graded(runner, RIGHT, LOOPBACK).verdict == "pass"
@@ -295,6 +297,7 @@ def test_the_limits_of_a_program_hold(runner: UnittestRunner) -> None:
     assert found == cases
 
 
+@pytest.mark.slow
 def test_the_host_is_not_seen(runner: UnittestRunner, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("x")
@@ -306,6 +309,7 @@ def test_the_host_is_not_seen(runner: UnittestRunner, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_libraries_of_the_environment_are_found_and_missing_ones_named(runner: UnittestRunner) -> None:
     assert runner.missing(["numpy", "json"]) == {}
     assert list(runner.missing(["numpy", "no_such_library", "yaml"])) == ["no_such_library"]

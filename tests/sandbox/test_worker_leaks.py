@@ -77,6 +77,7 @@ def test_hundreds_of_programs_leave_nothing_behind(box: Sandbox) -> None:
     _run(box, 500)
 
 
+@pytest.mark.slow
 def test_a_closed_sandbox_leaves_no_process_and_no_descriptor() -> None:
     pids, descriptors = _tree(os.getpid()), _descriptors()
     with Sandbox.open() as box:

@@ -37,6 +37,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_committed_description_is_that_of_the_code() -> None:
     assert (ROOT / OPENAPI_FILE).read_text() == openapi_text()
     assert DOCUMENT["openapi"].startswith("3.1")

@@ -60,6 +60,7 @@ def test_a_push_is_repeated_until_it_arrives(remote: tuple[RemoteService, Flaky]
     assert client.push(run)["outcome"] == "unchanged" and app.seen == 3
 
 
+@pytest.mark.slow
 def test_a_service_that_stays_away_is_named(service: Service) -> None:
     with pytest.raises(InputError, match=r"http://127\.0\.0\.1:9: cannot be reached"):
         RemoteService("http://127.0.0.1:9", waits_s=()).get("/jobs")

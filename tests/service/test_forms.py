@@ -163,6 +163,7 @@ def test_a_session_ends_with_its_token_or_by_logging_out(client: TestClient, ser
     assert responses.genbench_status(responses.GoneError("x")) == 410
 
 
+@pytest.mark.slow
 def test_a_listed_proxy_names_its_users(service: Service) -> None:
     named = {"X-Forwarded-User": "eve"}
     for proxies, status in ((frozenset({"testclient"}), 200), (frozenset({"10.0.0.1"}), 401)):

@@ -96,6 +96,7 @@ def test_too_many_requests_in_a_second_wait(service: Service) -> None:
     assert codes == [200, 200, 200, 429]
 
 
+@pytest.mark.slow
 def test_who_has_no_token_is_limited_and_who_has_one_behind_the_same_address_is_not(service: Service) -> None:
     token = add_token(service.queue, "ada", "read", 1)
     own = replace(service, most_per_second=20)
@@ -146,6 +147,7 @@ def test_requests_that_never_end_their_heads_silence_nobody(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.slow
 def test_every_response_allows_three_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
     allowed = set()
     for name in ("plotly.js", "review.js", "service.js"):

@@ -111,6 +111,7 @@ def test_a_report_is_shown_within_the_frame_and_without_the_rights_of_the_servic
     assert (alone.status_code, alone.headers["location"]) == (303, f"/runs/{uid}/report")
 
 
+@pytest.mark.slow
 def test_the_scripts_of_a_report_are_those_that_may_run_here(request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue("make_run")("drawn", lambda _: ["1"] * 4)
     text = write_page([folder], folder / "report.html").page.read_text(encoding="utf-8")
@@ -155,6 +156,7 @@ def test_a_job_links_its_runs_its_track_and_their_report(
         assert 'href="/jobs/1"' in client.get(f"/runs/{uid}").text
 
 
+@pytest.mark.slow
 def test_the_queue_shows_older_jobs_on_further_pages(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_change_says_what_else_changed_and_which_problems_moved(
     assert client.get("/tracks/fallen/changes/c-0").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_series_links_its_runs_and_their_comparison(
     client: TestClient, service: Service, tmp_path: Path
 ) -> None:

@@ -153,6 +153,7 @@ def test_an_item_tells_nothing_before_its_vote_and_the_verdict_after(
     )
 
 
+@pytest.mark.slow
 def test_which_answer_is_a_is_a_coin_of_seed_and_item(
     plan: ReviewFolder, pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -246,6 +247,7 @@ def test_a_form_counts_once_and_is_refused_from_elsewhere(
     assert len(lines_of(plan)) == 2
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_drawn_again_is_void_and_takes_no_vote(
     opened: TestClient, own: Service, plan: ReviewFolder, pair: tuple[Path, Path]
 ) -> None:
@@ -356,6 +358,7 @@ def test_people_see_the_rubric_of_the_judge_that_the_plan_names(  # noqa: PLR091
     assert json.loads(export_labels(folder, "jsonl"))["label"] == exported
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "said"), [("free_form", "EQUAL"), ("wildbench", "7"), ("pairwise", "B much better")]
 )

@@ -104,6 +104,7 @@ def test_problems_of_one_group_are_resampled_together() -> None:
     assert together.ci_high - together.ci_low > 2 * (alone.ci_high - alone.ci_low)
 
 
+@pytest.mark.slow
 def test_bounds_of_very_many_problems_are_those_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     values, codes = rng.random((6000, 3)) < 0.3, np.arange(6000)

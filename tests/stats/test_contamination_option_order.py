@@ -49,11 +49,13 @@ def drawn(seed: int, *, memory: float = 0.0, letter: float = 0.0, n: int = 60, k
     return found
 
 
+@pytest.mark.slow
 def test_a_model_that_remembers_the_order_shows_its_effect() -> None:
     found = [drawn(seed, memory=0.3).effect for seed in range(12)]
     assert np.mean(found) == pytest.approx(0.3, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_letter_that_a_model_prefers_is_no_effect_of_the_order() -> None:
     found = [drawn(seed, letter=0.3) for seed in range(20)]
     assert abs(np.mean([item.effect for item in found])) < 0.03

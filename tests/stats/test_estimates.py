@@ -164,6 +164,7 @@ def test_the_value_lies_within_its_interval_and_its_bounds(scores: list[list[flo
         assert found.bounds[0] - 1e-9 <= found.value <= found.bounds[1] + 1e-9
 
 
+@pytest.mark.slow
 @given(matrices)
 def test_the_order_of_samples_does_not_matter(scores: list[list[float | None]]) -> None:
     forth = estimate("avg@k", scores, seed=1, resamples=100)

@@ -67,6 +67,7 @@ def test_no_values_and_other_lengths_are_refused(values: tuple[float, ...], part
         mean_over_parts(array(*values), parts, range(len(values)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", [1, 4])
 def test_the_interval_covers_about_as_often_as_it_says(languages: int) -> None:
     """Parts of unequal size and difficulty. In four languages, a question is right in all or in none."""
@@ -101,6 +102,7 @@ def test_a_part_without_a_weight_is_refused() -> None:
         mean_over_parts(array(1, 0), ["a", "b"], range(2), weights={"a": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 4])
 def test_the_standard_error_between_reruns_is_the_spread_of_reruns(k: int) -> None:
     """Parts of 400, 100 and 50 problems with weights, and all problems of a part equally hard."""

@@ -38,6 +38,7 @@ def test_binomial_probabilities_agree_to_twelve_digits(n: int) -> None:
         assert float(bdtr(count, n, 0.5)) == pytest.approx(scipy.stats.binom.cdf(count, n, 0.5), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_statistics_do_not_import_scipy_stats() -> None:
     modules = ["agreement", "comparison.causes", "comparison.gate", "comparison.paired", "comparison.power"]
     modules += ["estimates", "noise", "pairwise", "strata"]

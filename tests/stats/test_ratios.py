@@ -35,6 +35,7 @@ def test_a_ratio_of_sums_is_no_mean_of_ratios() -> None:
     assert found.value == pytest.approx(math.exp(31 / 11))
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_ratio_covers_at_its_level() -> None:
     hits = 0
     for seed in range(100):

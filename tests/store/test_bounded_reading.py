@@ -21,6 +21,7 @@ def test_lines_are_numbered_and_the_last_may_be_open() -> None:
     assert list(lines_of(io.BytesIO(b"a\n\nb"), Path("f"))) == [(1, b"a\n"), (2, b"\n"), (3, b"b")]
 
 
+@pytest.mark.slow
 def test_a_line_without_an_end_is_refused_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_text('{"a": 1}\n')

@@ -42,6 +42,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
     process = _holder(tmp_path)
     try:
@@ -56,6 +57,7 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
         FolderLock(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_lock_ends_with_its_holder_even_if_a_forked_child_lives(tmp_path: Path) -> None:
     process = _holder(tmp_path, "fork")
     time.sleep(0.3)

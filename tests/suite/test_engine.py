@@ -92,6 +92,7 @@ def test_editors_know_the_keys_of_the_built_in_kinds_and_allow_others() -> None:
     assert schema["properties"]["engine"]["default"]["kind"] == "vllm"
 
 
+@pytest.mark.slow
 def test_the_configuration_imports_no_engine() -> None:
     code = "import sys, genbench.suite.config; print([m for m in sys.modules if 'genbench.engines' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -132,6 +132,7 @@ def test_more_values_than_the_parser_reads_quickly_are_refused_with_the_line() -
         yaml.compose("a: [\n" + "b,\n" * 2000 + "]")
 
 
+@pytest.mark.slow
 def test_bomb_of_merge_keys_is_refused_at_once() -> None:
     text = "x0: &x0 {a: 1}\n"
     text += "".join(f"x{i}: &x{i} {{<<: [{','.join([f'*x{i - 1}'] * 10)}]}}\n" for i in range(1, 9))

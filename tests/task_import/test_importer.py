@@ -171,6 +171,7 @@ def _written(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loader", "kwargs"),
     [

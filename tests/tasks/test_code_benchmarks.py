@@ -176,6 +176,7 @@ def test_a_damaged_row_is_named() -> None:
         livecodebench().problems([LCB | {"contest_date": "x"}])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "right"),
     [
@@ -202,6 +203,7 @@ def test_humaneval_says_which_checks_a_program_could_fake() -> None:
     assert score(humaneval(), looped, "```\ndef twice(x):\n    return 4\n```") == 0.0
 
 
+@pytest.mark.slow
 def test_a_program_that_fakes_its_own_check_does_not_pass_a_lifted_one() -> None:
     answer = "```\nclass Yes:\n    def __eq__(self, other): return True\ndef twice(x): return Yes()\n```"
     assert score(humaneval(), HUMANEVAL, answer) == 0.0
@@ -235,6 +237,7 @@ def test_mbpp_shows_its_tests_and_checks_them() -> None:
     assert score(mbpp(), MBPP, "```\ndef twice(x): return x\n```") == 0.0
 
 
+@pytest.mark.slow
 def test_mbpp_s_sanitized_rows_bring_their_imports() -> None:
     row = {
         "task_id": 2,

@@ -25,6 +25,7 @@ def test_a_packed_row_is_the_row() -> None:
     assert packed["pair"] == (1, None) and packed.get("chance") is None and "chance" not in packed
 
 
+@pytest.mark.slow
 def test_rows_come_back_in_any_order() -> None:
     problems = [problem(i, {"n": i, "text": f"question {i}"}) for i in range(3000)]
     found = CompactProblems(0).of(problems)

@@ -65,6 +65,7 @@ def test_a_page_without_its_module_is_named(tmp_path: Path) -> None:
         made(tmp_path, "{task: ./words.yaml}")
 
 
+@pytest.mark.slow
 def test_every_task_of_a_shipped_suite_exists_with_its_options() -> None:
     paths = [*folder("suites").glob("*.yaml"), *folder("suites").glob("parity/*.yaml")]
     assert {"smollm3", "smollm3_final", "reasoning", "knowledge", "multilingual", "quick"} <= {

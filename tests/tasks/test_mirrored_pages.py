@@ -326,6 +326,7 @@ def test_the_parts_of_a_release_are_read_as_they_were_downloaded(tmp_path: Path)
     assert [row["question_id"] for row in one] == ["b"]
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 @pytest.mark.parametrize(
     ("name", "rows", "problems", "groups"),

@@ -88,6 +88,7 @@ def test_the_generator_of_a_folder_from_elsewhere_is_not_run(suite: Path) -> Non
     seal.write_text(kept)
 
 
+@pytest.mark.slow
 def test_without_a_length_a_prompt_has_all_of_its_row(suite: Path) -> None:
     task = generated(f"{suite}/ledger.py:payments", rows=1).with_texts({})
     (problem,) = task.problems([])

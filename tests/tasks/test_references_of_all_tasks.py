@@ -129,6 +129,7 @@ def test_the_right_letter_is_right_and_every_other_is_wrong(name: str) -> None:
         assert scores == {letter: float(letter == ask.reference["letter"]) for letter in letters}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GENERATED))
 def test_a_generated_reference_is_right_for_itself_and_the_next_one_is_not(name: str) -> None:
     task = registry.load("task", name)(**GENERATED[name]).with_texts({})

@@ -57,6 +57,7 @@ def task(tmp_path: Path, source: str = LEAKY, **options: Any) -> Any:
     return tool_loop(f"{tmp_path}/counter.py:Counter", "rows.jsonl", **options)
 
 
+@pytest.mark.slow
 def test_a_conversation_is_asked_until_every_turn_is_over(tmp_path: Path) -> None:
     made = task(tmp_path, steps=4, system="Be brief.")
     (problem,) = made.problems([ROW])
@@ -178,6 +179,7 @@ def identity(line: str) -> str:
     return json.dumps([record[key] for key in ("sample_index", "turn", "text")] + [record.get("prompt")])
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_missing_in_the_responses_is_named(tmp_path: Path) -> None:
     given = [line for line in lines() if line["turn"] != 2]
     with pytest.raises(ResponsesError, match="goes on after turn 1; add turn 2"):

@@ -92,6 +92,7 @@ def result(runner: FunctionRunner, call: Call) -> str:
     return found.turns[0].results[0]
 
 
+@pytest.mark.slow
 def test_nothing_of_a_conversation_is_left_for_the_next_one(runner: FunctionRunner) -> None:
     # Planted leaks: a global variable of the file, the environment, and a module that outlives the file.
     found = [ran(runner, Call("add", {"n": 1}), state=state).turns[0].results for state in range(4)]
@@ -124,6 +125,7 @@ def test_too_much_memory_is_an_error_that_the_model_sees(runner: FunctionRunner)
     assert json.loads(result(runner, Call("hoard"))) == {"error": "MemoryError"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -141,6 +143,7 @@ def test_functions_that_crash_lose_only_their_own_conversation(
     assert result(runner, Call("talk")) == "quiet"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hang", "sleep"])
 def test_functions_that_hang_are_stopped(hasty: FunctionRunner, name: str) -> None:
     found = ran(hasty, Call(name))

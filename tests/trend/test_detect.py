@@ -81,6 +81,7 @@ def test_looking_again_changes_nothing(dropped: tuple[Ledger, Path]) -> None:
     assert first_unsearched(dropped[0], once) == len(once.points)
 
 
+@pytest.mark.slow
 def test_a_rebuilt_ledger_has_the_same_changes(dropped: tuple[Ledger, Path]) -> None:
     ledger = dropped[0]
     before = detect_changes(ledger, "nightly").changes
@@ -102,6 +103,7 @@ def test_an_unknown_track_is_refused_with_the_nearest_name(dropped: tuple[Ledger
         detect_changes(dropped[0], "nightli")
 
 
+@pytest.mark.slow
 def test_every_gating_task_and_their_pool_are_searched(tmp_path: Path) -> None:
     with filled(tmp_path, LOSSES[:8]) as ledger:
         history = track_history(ledger, "nightly")
@@ -145,11 +147,13 @@ def test_a_mended_drop_is_recovered(tmp_path: Path) -> None:
     assert all(16 <= closed[change.closed_uid or ""] <= 18 for change in found.changes)
 
 
+@pytest.mark.slow
 def test_an_unchanged_line_has_no_change(tmp_path: Path) -> None:
     with filled(tmp_path, np.zeros(16)) as ledger:
         assert detect_changes(ledger, "nightly").changes == ()
 
 
+@pytest.mark.slow
 def test_a_late_night_is_looked_at_in_its_place(tmp_path: Path) -> None:
     losses = LOSSES[:16]
     with filled(tmp_path, losses[:9]) as ledger:
@@ -169,6 +173,7 @@ def own(tmp_path: Path) -> Iterator[tuple[Ledger, Path]]:
         yield ledger, tmp_path
 
 
+@pytest.mark.slow
 def test_an_explained_drop_is_the_new_level(own: tuple[Ledger, Path]) -> None:
     ledger, folder = own
     for change in detect_changes(ledger, "nightly").changes:
@@ -336,6 +341,7 @@ def test_what_a_person_said_about_a_change_outlives_a_night_that_is_filled_in(
         assert detect_changes(ledger, "nightly").changes == before
 
 
+@pytest.mark.slow
 def test_an_earlier_night_becomes_the_base_unless_a_person_chose_one(tmp_path: Path) -> None:
     nights = [night(tmp_path, number, np.zeros(4)) for number in range(4)]
     with opened(tmp_path) as ledger:

@@ -78,6 +78,7 @@ def test_an_answer_without_fences_is_a_program_where_that_is_allowed() -> None:
     assert extract("```\na", fences="optional") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -136,6 +137,7 @@ def test_packed_tests_are_unpacked_where_they_are_needed(verifier: CodeVerifier)
     assert verifier.verify(case(GOOD, reference)).detail["tests"] == 4
 
 
+@pytest.mark.slow
 def test_the_modes_differ_where_they_should(verifier: CodeVerifier, compat: CodeVerifier) -> None:
     answer = case("```\nprint(sum(map(int, open(0).read().split())))\n```", ADD)
     assert (verifier.verify(answer).score, compat.verify(answer).score) == (1.0, 0.0)

@@ -115,6 +115,7 @@ def test_limits_of_the_verifier_are_positive_numbers(options: dict[str, Any]) ->
         CodeVerifier(**options)
 
 
+@pytest.mark.slow
 def test_the_pool_refuses_a_reference_by_its_problem_before_a_run() -> None:
     async def opened() -> None:
         references = [("good", {"tests": STDIO}), ("empty", {"tests": []})]
@@ -177,6 +178,7 @@ def test_a_livecodebench_row_with_an_unreadable_value_is_refused_when_it_is_load
             task.problems([row(output)])
 
 
+@pytest.mark.slow
 def test_a_forged_assert_is_marked_in_the_detail(verifier: CodeVerifier) -> None:
     forged = "bool = lambda x: True\nclass B:\n    def __bool__(s): return False\ndef is_ok(x): return B()"
     found = verify(verifier, forged, {"tests": ["assert is_ok(1)", "assert not is_ok(2)"]})
@@ -225,6 +227,7 @@ def test_an_exit_status_is_told(verifier: CodeVerifier) -> None:
     assert (found.reason, found.detail["why"]) == ("runtime_error", "ended with status 1")
 
 
+@pytest.mark.slow
 def test_threads_that_nobody_joins_are_waited_for_and_marked() -> None:
     code = "import threading, time\ndef late():\n    time.sleep(0.2)\n    print(3)\n"
     code += "threading.Thread(target=late).start()"

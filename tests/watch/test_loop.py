@@ -230,6 +230,7 @@ def test_every_few_steps_are_whole_and_the_others_are_subsets(trainer: Trainer, 
     assert ids[1] < ids[0]
 
 
+@pytest.mark.slow
 def test_a_step_whose_process_is_killed_says_so(trainer: Trainer, tmp_path: Path) -> None:
     trainer.kills_at = 3
     with pytest.raises(EngineError, match=r"^step 1 was not evaluated: its process was killed by signal 9$"):

@@ -87,6 +87,7 @@ def test_a_run_and_a_score_file_of_the_same_scores_do_not_differ(make_run: MakeR
     assert any("a score file does not record decoding" in note for note in record.notes)
 
 
+@pytest.mark.slow
 def test_other_prompts_are_refused_by_sample(make_run: MakeRun) -> None:
     other = SUITE.replace('"{question}"', '"Work out: {question}"')
     base, tuned = make_run("b", weak), make_run("t", strong, suite=other)
@@ -97,6 +98,7 @@ def test_other_prompts_are_refused_by_sample(make_run: MakeRun) -> None:
     assert any(line.startswith("prompts.sums: 48 of 48") for line in record.allowed)
 
 
+@pytest.mark.slow
 def test_other_references_and_data_are_refused(make_run: MakeRun) -> None:
     base, place = make_run("b", weak), make_run("t", weak).parent.parent
     text = (place / "rows.jsonl").read_text()
@@ -201,6 +203,7 @@ def test_other_circumstances_are_a_warning_or_under_the_strict_contract_a_refusa
     assert (record.allowed, record.circumstances) == (found, ())
 
 
+@pytest.mark.slow
 def test_run_seeds_are_noted(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong, overrides=["decoding.seed=1"])
     unpaired = "run seed: 0 -> 1: samples are not paired by their seeds, only problems are"
@@ -262,6 +265,7 @@ def test_one_model_beside_itself_is_said_to_be_one(make_run: MakeRun) -> None:
     assert record.tasks["sums"].p_two_sided == 1.0
 
 
+@pytest.mark.slow
 def test_gating_and_margin_are_those_of_the_suite(make_run: MakeRun) -> None:
     suite = SUITE + "    gating: true\n    margin: 6\n"
     base, tuned = (make_run(name, weak, suite=suite) for name in "bt")

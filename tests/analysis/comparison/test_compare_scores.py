@@ -181,6 +181,7 @@ def test_a_margin_is_what_non_inferior_is_held_to(write: Write) -> None:
     assert task_of(compare(base, tuned, margins={"t": 0.005})).verdict == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_holm_is_over_the_gating_tasks(write: Write) -> None:
     drops = {f"t{i}": mixed(40, 30 - i) for i in range(4)}
     record = compare(write("b", **{name: mixed(40, 30) for name in drops}), write("t", **drops))

@@ -133,6 +133,7 @@ def test_twenty_planted_changes_of_form_are_named_and_of_a_hundred_wrong_models_
     assert len(named & wrong.keys()) <= 1, named & wrong.keys()
 
 
+@pytest.mark.slow
 def test_a_change_of_form_is_in_the_sentence_with_its_share(tmp_path: Path) -> None:
     tasks = {"towns": FORMS[0], "sums": (NUMBERS, lambda _, wrong: wrong)}
     record = drawn(tmp_path, tasks)

@@ -74,6 +74,7 @@ def test_what_nobody_counted_is_null_and_not_zero(tmp_path: Path) -> None:
     assert result.totals.gpu_busy is None
 
 
+@pytest.mark.slow
 def test_a_price_by_the_hour_is_shared_by_tokens_and_only_engines_cost(tmp_path: Path) -> None:
     task = drawn(tmp_path).tasks["mine"]
     tasks = {

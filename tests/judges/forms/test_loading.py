@@ -146,6 +146,7 @@ def test_a_form_from_outside_judges_a_run(judged: Case, server: Server, folder: 
     assert task["judge"]["form"] == "stars_form:Stars" and "pairwise" not in task["judge"]
 
 
+@pytest.mark.slow
 def test_a_form_from_outside_can_be_checked_against_people(
     judged: Case, server: Server, folder: Path
 ) -> None:

@@ -41,6 +41,7 @@ def test_a_good_suite_passes_every_check(tmp_path: Path) -> None:
     assert "vllm" in found["engine"].detail and "longest prompt" in found["model m"].detail
 
 
+@pytest.mark.slow
 def test_an_error_does_not_hide_the_others(tmp_path: Path) -> None:
     found = checks(tmp_path, "models.m.path=none", "engine.max_num_sequences=3")
     assert "did you mean" in found["engine error"].detail
@@ -53,11 +54,13 @@ def test_a_limit_that_the_context_lowers_is_a_warning(tmp_path: Path) -> None:
     assert "max_tokens is lowered to the context for 3 problems" in found["model m warning"].detail
 
 
+@pytest.mark.slow
 def test_a_prompt_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     found = checks(tmp_path, "engine.max_model_len=16", "models.m.system_prompt=" + "one two " * 30)
     assert "none is left for an answer" in found["model m error"].detail
 
 
+@pytest.mark.slow
 def test_a_template_whose_tags_are_unknown_is_an_error_that_names_the_key(tmp_path: Path) -> None:
     template = tmp_path / "ponder.jinja"
     template.write_text(
@@ -83,6 +86,7 @@ def test_an_engine_of_another_package_is_checked_too(tmp_path: Path) -> None:
     assert "ZeroDivisionError: no check" in broken["engine error"].detail
 
 
+@pytest.mark.slow
 def test_the_doctor_names_what_this_machine_has() -> None:
     found = {item.what: item for item in doctor()}
     assert {"python", "cpu", "gpu", "engine", "packages", "sandbox", "hub", "data mirror", "disk"} <= set(
@@ -91,6 +95,7 @@ def test_the_doctor_names_what_this_machine_has() -> None:
     assert "cores" in found["cpu"].detail and str(found["python"]).startswith("ok")
 
 
+@pytest.mark.slow
 def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from genbench.models.prepare import prepare_prompts
     from genbench.runs.inputs import open_suite
@@ -109,6 +114,7 @@ def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch:
     assert [(item.role, item.content) for item in records[0].messages] == [("user", "0+1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("without", [True, False])
 def test_the_doctor_names_a_python_that_keeps_no_byte_code(
     monkeypatch: pytest.MonkeyPatch, without: bool
@@ -119,6 +125,7 @@ def test_the_doctor_names_a_python_that_keeps_no_byte_code(
     assert all("unset it" in item.detail for item in found)
 
 
+@pytest.mark.slow
 def test_the_doctor_tries_the_namespaces_that_harnesses_would_get(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {item.what: item for item in doctor()}["agents"]
     assert (found.state, "nothing but the gateway" in found.detail) == ("ok", True)

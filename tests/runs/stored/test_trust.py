@@ -164,6 +164,7 @@ def changed(run: Path, change: Change) -> Manifest:
     return RunFolder(run).require_manifest()
 
 
+@pytest.mark.slow
 def test_own_run_is_scored_without_words_and_a_changed_one_is_not(make_run: MakeRun) -> None:
     run = make_run("own", lambda i: [RIGHT] * 4)
     again = pipeline.score(run, again=True, quiet=True)
@@ -183,6 +184,7 @@ def test_own_run_is_scored_without_words_and_a_changed_one_is_not(make_run: Make
     assert {path for path in after if after[path] != before.get(path)} == {run / "manifest.json"}
 
 
+@pytest.mark.slow
 def test_strangers_run_is_scored_with_the_words_for_its_data(make_run: MakeRun) -> None:
     run = make_run("stranger", lambda i: [RIGHT] * 4)
     (run / "seal.json").unlink()

@@ -175,6 +175,7 @@ def test_the_repeated_interval_is_the_plain_one_at_the_level_of_its_look() -> No
     assert found.ci[0] < plain[0] < plain[1] < found.ci[1]
 
 
+@pytest.mark.slow
 def test_repeated_intervals_of_all_looks_together_contain_the_truth_as_often_as_they_say() -> None:
     rng, looks = np.random.default_rng(7), plan_looks(200, 16)
     wide = task_rule(looks).interval

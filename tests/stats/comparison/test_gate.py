@@ -172,6 +172,7 @@ def test_a_gain_does_not_hide_that_a_loss_elsewhere_is_not_excluded() -> None:
     assert gate({"a": tasks["a"], "b": moved(200, 0.0)}).verdict == "IMPROVED"
 
 
+@pytest.mark.slow
 def test_finds_is_for_the_level_at_which_the_gate_tests() -> None:
     tasks = {str(i): moved(200, 0.0, seed=i) for i in range(20)}
     one, twenty = gate({"0": tasks["0"]}).tasks["0"], gate(tasks).tasks["0"]

@@ -62,6 +62,7 @@ def test_collapsed_problems_pass_as_no_loss_no_more_often_than_promised(problems
     assert granted / nights <= bar
 
 
+@pytest.mark.slow
 def test_an_unchanged_model_is_passed_about_as_often_as_by_a_t_bound() -> None:
     rng = np.random.default_rng(8)
     quantile = float(scipy.stats.t.ppf(0.95, 197))

@@ -320,6 +320,7 @@ def test_a_known_change_whose_first_night_lost_its_values_is_kept() -> None:
     assert (kept.first, kept.state) == (found.first, "open") and 38 <= found.first <= 42
 
 
+@pytest.mark.slow
 def test_walks_in_both_directions_may_share_their_tests() -> None:
     losses = np.full(160, 0.3)
     losses[40:80], losses[120:] = 0.5, 0.1

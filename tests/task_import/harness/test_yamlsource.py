@@ -34,6 +34,7 @@ def test_what_is_no_definition_is_refused(text: str, words: str) -> None:
         parse_source(text, "t.yaml")
 
 
+@pytest.mark.slow
 def test_aliases_cannot_stand_for_gigabytes() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
@@ -53,6 +54,7 @@ def test_nesting_that_takes_the_parser_long_is_refused_at_once(text: str) -> Non
         parse_source(text, "task.yaml")
 
 
+@pytest.mark.slow
 def test_merge_keys_cannot_stand_for_gigabytes() -> None:
     lines = [
         "x0: &x0 {a: 1}",

@@ -52,6 +52,7 @@ def test_no_ending_without_a_commitment_settles_on_an_option(name: str) -> None:
     assert not found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["second_pass", "third_pass", "fourth_pass"])
 def test_endings_of_later_passes_are_read_likewise(name: str) -> None:
     """Lines that were written after the rules, to see what these miss. "-" marks those without commitment.

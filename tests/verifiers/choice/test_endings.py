@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from tests.table import each_row
@@ -43,6 +45,7 @@ def test_the_list_has_three_hundred_endings_in_ten_languages() -> None:
     assert sum(len(set(endings)) for endings in LANGUAGES.values()) >= 300
 
 
+@pytest.mark.slow
 @each_row("language", LANGUAGES)
 @each_row("before", BEFORE)
 def test_endings_are_read_as_people_mean_them(language: str, before: str) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from tests.table import each_row
@@ -41,6 +43,7 @@ def endings(block: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @each_row("letter", CHOSEN)
 @each_row("before", ["", "Think of what each would mean.\n\n"])
 def test_endings_are_read_as_they_are_meant(letter: str, before: str) -> None:

@@ -105,6 +105,7 @@ def test_a_letter_is_read_in_every_form_that_prompts_ask_for(form: str, letter: 
     assert (finding.score, finding.detail["letter"]) == (1, letter)
 
 
+@pytest.mark.slow
 @each_row("count", range(2, 27))
 def test_two_to_twenty_six_options_each_have_their_letter(count: int) -> None:
     options = [f"thing number {n}" for n in range(count)]

@@ -204,6 +204,7 @@ def test_the_table_below_has_every_instruction() -> None:
     assert len(IFEVAL) == 25
 
 
+@pytest.mark.slow
 @each_row("row", ROWS)
 def test_an_instruction_is_followed_or_the_fault_is_said(judge: Judge, row: Row) -> None:
     instruction, kwargs, good, bad, why = row

@@ -36,10 +36,12 @@ def test_it_agrees_with_the_library_under_the_same_seed(monkeypatch: pytest.Monk
         assert LanguageDetector().language(text) == langdetect.detect(text)
 
 
+@pytest.mark.slow
 def test_a_text_without_letters_has_no_language() -> None:
     assert LanguageDetector().language("12 : 34 !") is None
 
 
+@pytest.mark.slow
 def test_the_codes_that_kwargs_may_name_are_the_library_s() -> None:
     assert set(LanguageDetector()._factory.get_lang_list()) == LANGUAGES
 

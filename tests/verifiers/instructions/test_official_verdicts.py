@@ -80,6 +80,7 @@ def test_ifeval_verdicts_are_the_official_ones(
     assert {item for item in found if item[1] not in RANDOM_KEYS} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.gold
 @pytest.mark.parametrize(("name", "verdicts"), [("ifbench", 320), ("ifbench_cross", 1968)])
 def test_ifbench_verdicts_are_the_official_ones(

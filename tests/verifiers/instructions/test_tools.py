@@ -74,6 +74,7 @@ def test_another_splitter_replaces_sentences_but_not_those_under_tokens() -> Non
     assert tools.tokens("A cat. It sat.") == ["A", "cat", ".", "It", "sat", "."]
 
 
+@pytest.mark.slow
 def test_a_language_is_none_without_letters() -> None:
     tools = Toolbox()
     assert tools.language("12345") is None

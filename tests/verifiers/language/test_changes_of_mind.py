@@ -92,6 +92,7 @@ def test_the_lists_have_texts_of_both_kinds() -> None:
     assert min(sum(wanted == "0" for wanted, _ in values), sum(wanted == "1" for wanted, _ in values)) >= 70
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", BEFORE, ids=["alone", "after a sentence"])
 def test_the_option_is_the_one_that_is_left_in_the_end(before: str) -> None:
     wrong: dict[str, str] = {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from genbench.types import OURS, Answer, Case, Finding, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
 from tests.table import each_row
@@ -30,6 +32,7 @@ def test_the_set_is_large_and_has_two_halves() -> None:
     assert abs(accepted - refused) <= 0.15 * (accepted + refused)
 
 
+@pytest.mark.slow
 @each_row("text, reference", rows(ACCEPTED))
 def test_an_answer_that_commits_clearly_is_accepted(text: str, reference: Any) -> None:
     finding = verify(text, reference)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from genbench.types import OURS, Answer, Case, Finding, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
 from tests.table import each_row
@@ -32,6 +34,7 @@ def test_a_value_that_is_stated_in_words_is_credited(reference: str, response: s
     assert verify(response, reference).score == 1
 
 
+@pytest.mark.slow
 @each_row("reference, response", rows_of("refused"))
 def test_a_number_whose_words_make_it_another_value_is_refused(reference: str, response: str) -> None:
     finding = verify(response, reference)

@@ -123,6 +123,7 @@ def test_a_decimal_never_equals_one_a_thousandth_away(value: float, share: float
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=100 * TIMES, deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_is_a_defect_of_the_verifier(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +91,7 @@ def test_what_cannot_be_read_for_sure_refutes_nothing(text: str) -> None:
     assert not refuted("3", text)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_a_polynomial_is_never_refuted_against_itself_in_another_order(

@@ -206,11 +206,13 @@ def test_an_integer_is_found_in_every_usual_dress(text: str, reference: Any) -> 
     assert verify(text, reference).score == 1
 
 
+@pytest.mark.slow
 @each_row("answer, reference", FORMS)
 def test_forms_of_one_value_are_equal(answer: str, reference: str) -> None:
     assert verify(f"Hence it is \\boxed{{{answer}}}.", reference).score == 1
 
 
+@pytest.mark.slow
 @each_row("answer, reference", UNEQUAL)
 def test_different_answers_are_wrong(answer: str, reference: str) -> None:
     finding = verify(f"Hence it is \\boxed{{{answer}}}.", reference)

@@ -52,12 +52,14 @@ def test_findings_come_back_for_their_own_cases() -> None:
     assert [finding.extracted for finding in found] == texts
 
 
+@pytest.mark.slow
 def test_a_hang_is_a_timeout_and_its_neighbours_are_judged() -> None:
     found = verify(["say a", "hang", "say b", "say c"], time_limit_s=0.5)
     assert [finding.reason for finding in found] == ["wrong", "timeout", "wrong", "wrong"]
     assert [finding.extracted for finding in found] == ["say a", None, "say b", "say c"]
 
 
+@pytest.mark.slow
 def test_a_hang_inside_c_code_that_never_looks_at_signals_is_a_timeout() -> None:
     found = verify(["hang in c", "say b"], time_limit_s=0.5)
     assert [finding.reason for finding in found] == ["timeout", "wrong"]
@@ -79,6 +81,7 @@ def test_an_answer_that_stops_every_worker_is_a_timeout(monkeypatch: pytest.Monk
     assert "said nothing" in found[1].detail["why"]
 
 
+@pytest.mark.slow
 def test_an_answer_that_forges_frames_is_a_failure_of_the_answer() -> None:
     found = verify(["say a", "forge", "say b"])
     assert [finding.reason for finding in found] == ["wrong", "runtime_error", "wrong"]
@@ -214,6 +217,7 @@ def opened_and_crashed(verifier: VerifierSpec) -> list[Finding]:
     return asyncio.run(work())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cold_workers")  # it looks for children of this process
 def test_a_pool_that_is_cancelled_while_it_closes_leaves_no_process() -> None:
     async def work(is_open: asyncio.Event) -> None:
@@ -237,6 +241,7 @@ def test_a_pool_that_is_cancelled_while_it_closes_leaves_no_process() -> None:
     assert set(psutil.Process().children()) <= set(before)
 
 
+@pytest.mark.slow
 def test_a_pool_closes_while_a_worker_has_much_to_say() -> None:
     async def work() -> None:
         async with VerifierPool(1) as pool:
@@ -273,6 +278,7 @@ def test_a_verifier_that_cannot_be_loaded_is_refused_with_the_reason() -> None:
         asyncio.run(work())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deaths", "opens"), [(4, True), (5, False)])
 def test_a_worker_that_is_killed_while_it_loads_is_replaced_four_times(
     tmp_path: Path, deaths: int, opens: bool
@@ -324,6 +330,7 @@ def test_workers_do_not_outlive_a_killed_parent() -> None:
     assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cold_workers")  # it looks for a child of this process
 def test_workers_and_their_sandboxes_leave_the_first_core_to_the_engine() -> None:
     async def work() -> list[list[int]]:

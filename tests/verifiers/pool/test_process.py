@@ -27,6 +27,7 @@ def checked(references: Iterable[tuple[str, Any]]) -> dict[str, str]:
     return asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_every_wrong_reference_is_named() -> None:
     with pytest.raises(RefusedReferencesError) as caught:
         checked([("a", "7"), ("b", OPEN), ("c", "1/2"), ("d", "")])
@@ -34,6 +35,7 @@ def test_every_wrong_reference_is_named() -> None:
     assert "never closed" in caught.value.reasons["b"] and "empty" in caught.value.reasons["d"]
 
 
+@pytest.mark.slow
 def test_references_that_can_be_read_pass() -> None:
     assert checked([("a", "7"), ("b", "\\frac{1}{2}")]) == {}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from genbench.verifiers.pool.pool import Turns
 
 
@@ -106,6 +108,7 @@ def test_one_that_stays_holds_the_others_back_for_a_bounded_time() -> None:
     assert 0.1 < asyncio.run(work()) < 0.3
 
 
+@pytest.mark.slow
 def test_the_next_turn_is_due_after_three_times_the_time_that_others_waited() -> None:
     async def work() -> tuple[bool, bool, bool]:
         turns = Turns()

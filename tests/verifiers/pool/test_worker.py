@@ -62,6 +62,7 @@ def test_a_loaded_verifier_finds_right_and_wrong(process: Process) -> None:
     assert process.verify("no")["score"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_told_once_as_long_as_it_stays_the_same() -> None:
     process = Process()
     process.ask({"load": "exact", "key": 1, "options": {}, "folder": None})

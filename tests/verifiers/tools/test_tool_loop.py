@@ -57,6 +57,7 @@ def verify(verifier: ToolLoopVerifier) -> Verify:
     return check
 
 
+@pytest.mark.slow
 def test_the_reference_calls_are_right_under_both_modes(verify: Verify) -> None:
     assert verify(RIGHT).parts == {"strict": 1.0, "official": 1.0}
 
@@ -105,6 +106,7 @@ def test_samples_share_no_state(verifier: ToolLoopVerifier) -> None:
     assert scores == [1.0] * 4
 
 
+@pytest.mark.slow
 def test_functions_that_hang_lose_their_sample_and_say_so(verify: Verify) -> None:
     found = verify(["[hang()]"])
     assert (found.score, found.reason, found.detail["turn"]) == (0, "timeout", 1)

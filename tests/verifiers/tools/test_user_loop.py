@@ -37,6 +37,7 @@ def verify(verifier: UserLoopVerifier, replies: list[str]) -> Finding:
     return verifier.verify(Case(SampleId("t", "p", 0), answers, REFERENCE))
 
 
+@pytest.mark.slow
 def test_a_wish_is_fulfilled_if_the_state_is_right_and_the_user_was_told(verifier: UserLoopVerifier) -> None:
     found = verify(verifier, RIGHT)
     assert (found.score, found.parts) == (1.0, {"state": 1.0, "outputs": 1.0})
