@@ -91,6 +91,8 @@ def test_several_suites_are_checked_one_after_the_other(
     assert outcome.code == 2
     assert "\nsuite.yaml cannot run as it is: 1 error above\n\n" in outcome.out
     assert outcome.out.endswith("other.yaml cannot run as it is: 1 error above\n\n")
+    alone = genbench("check", "other.yaml").out
+    assert alone.endswith("other.yaml cannot run as it is: 1 error above\n") and not alone.endswith("\n\n")
     found = json.loads(genbench("check", "suite.yaml", "other.yaml", "--json").out)
     assert list(found) == ["suite.yaml", "other.yaml"]
     assert {item["state"] for item in found["other.yaml"]} >= {"ok", "error"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,22 @@ def test_what_flipped_is_kept_alone(genbench: Cli, out: Path) -> None:
     assert json.loads(genbench(*command, "--flip", "lost").out) == []
     outcome = genbench("show", out / "base", "sums", "--flip", "lost")
     assert outcome.code == 2
+
+
+def test_a_problem_is_kept_by_its_longest_sample(genbench: Cli, out: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(out / "base", tmp_path / "run")
+    records = [json.loads(line) for line in (run / "sums/completions.jsonl").read_text().splitlines()]
+    for number, record in enumerate(records):
+        record["completion_tokens"] = (
+            7 if record["problem_id"] == "a" and record["sample_index"] else number % 4
+        )
+    (run / "sums/completions.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    for least, kept in ((0, {"a", "b"}), (5, {"a"}), (7, {"a"}), (8, set())):
+        found = json.loads(genbench("show", run, "sums", "--min-tokens", str(least), "--json").out)
+        assert {row["problem_id"] for row in found} == kept
+    assert {row["completion_tokens"] for row in json.loads(genbench("show", run, "sums", "--json").out)} == {
+        None
+    }
 
 
 def test_short_samples_are_left_out(genbench: Cli, out: Path) -> None:

@@ -77,6 +77,9 @@ def test_hub_export_comes_back_with_equal_estimates(folder: Path, tmp_path: Path
     table, card = export(folder, "hf", tmp_path / "hub")
     assert import_scores(table, tmp_path / "back.jsonl", ImportChoice()) == 12
     same_estimates(tmp_path / "back.jsonl", folder)
+    assert import_scores(table, tmp_path / "one.jsonl", ImportChoice(task="sums")) == 12
+    with pytest.raises(InputError):
+        import_scores(table, tmp_path / "none.jsonl", ImportChoice(task="others"))
     assert '"config_name": "sums", "data_files": "sums.parquet"' in card.read_text()
 
 

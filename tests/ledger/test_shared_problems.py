@@ -43,6 +43,11 @@ def test_common_problems_are_those_with_equal_ids_and_questions() -> None:
     assert "p7" not in common.ids
 
 
+def test_a_key_of_the_same_data_is_taken_even_if_it_does_not_tell_what_was_asked() -> None:
+    common = CommonProblems(key(*NAMES))
+    assert common.take(replace(key(*NAMES), asked=None)) and common.count == 40
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.parity import ParityReport, run_agreement
+from genbench.analysis.parity import ParityReport, State, run_agreement
 from genbench.analysis.results.means import GroupRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
@@ -25,6 +25,7 @@ from genbench.reports.parity import (
     parity_cards,
     parity_report,
     parity_text,
+    state_words,
     stored_states,
 )
 from genbench.stats.macro import MeanRecord
@@ -55,6 +56,18 @@ def test_a_card_lists_the_scores_of_its_group_and_of_its_tasks(cards: list[Parit
         # The published overall is the mean of the published parts, so it is the group's macro mean.
         assert scores["bfcl_v3 (macro)"] == pytest.approx(sum(map(scores.__getitem__, parts)) / 3, abs=1e-4)
     assert "| nemotron-nano-9b-v2 | bfcl_v3 (macro) | genbench | 67.0 | 4441 × ? |" in card_markdown(card)
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        (["not yet run"] * 3, "not yet run"),
+        (["agrees", "not yet run", "agrees"], "2 agrees, 1 not yet run"),
+        (["differs", "ready responses"], "1 differs, 1 ready responses"),
+    ],
+)
+def test_the_states_of_a_card_are_told_in_a_line(states: list[State], words: str) -> None:
+    assert state_words(states) == words
 
 
 def test_a_card_says_what_is_known_of_its_settings() -> None:

@@ -102,6 +102,23 @@ def test_what_did_not_change_is_taken_over(place: Path) -> None:
 
 
 @pytest.mark.slow
+def test_samples_are_taken_over_from_several_runs_and_each_once(place: Path) -> None:
+    runs = []
+    for verb, k in (("", 2), ("Add ", 1), ("Sum ", 3)):
+        edited = SUITE.replace('"{question}"', f'"{verb}{{question}}"')
+        (place / "suite.yaml").write_text(edited + MORE.replace("k: 1", f"k: {k}"))
+        runs.append(ran())
+    two, one, _ = (str(run.folders["m"].resolve()) for run in runs)
+    taken = [[(item.run, item.samples) for item in folder(run).require_manifest().taken_over] for run in runs]
+    assert taken == [[], [(two, 4)], [(one, 4), (two, 4)]]
+    assert [run.results["m"].totals.drawn_now for run in runs] == [16, 8, 12]
+    kept = [[(item.sample, item.text) for item in folder(run).completions("more")] for run in runs]
+    assert [len(found) for found in kept] == [8, 4, 12]
+    assert set(kept[1]) < set(kept[0]) < set(kept[2]) and len(set(kept[2])) == 12
+    assert all(sample.sample_index == 0 for sample, _ in kept[1])
+
+
+@pytest.mark.slow
 def test_completions_that_were_edited_are_not_taken_over(place: Path) -> None:
     (place / "suite.yaml").write_text(SUITE + MORE)
     first = ran()

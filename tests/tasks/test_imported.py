@@ -85,6 +85,7 @@ def test_texts_and_documents_are_scored_whole(tmp_path: Path) -> None:
     assert (page.scoring.is_document, page.scoring.window) == (True, 512)
     with pytest.raises(ConfigError, match="window is 1, wanted 2 tokens or more"):
         imported_task(path, {"window": 1})
+    imported_task(path, {"window": 2})
 
 
 def test_choices_in_the_context_count_with_their_own_length(tmp_path: Path) -> None:

@@ -65,6 +65,14 @@ def test_worlds_share_no_state_and_leave_the_row_as_it_is() -> None:
     assert STOCKS["AAPL"]["price"] == 227.16
 
 
+def test_users_are_mentioned_in_a_post_that_there_is() -> None:
+    world = World(["TwitterAPI"], {"TwitterAPI": {"authenticated": True, "tweets": {}}})
+    said(world, "post_tweet('x')")
+    assert said(world, "mention(0, ['@kim'])") == '{"mention_status": "Users mentioned successfully"}'
+    assert '"mentions": ["@kim"]' in said(world, "get_tweet(0)")
+    assert said(world, "mention(1, ['@kim'])").startswith('{"error"')
+
+
 def test_an_unknown_function_and_wrong_arguments_are_results() -> None:
     world = World(["MathAPI"], {})
     assert world.call(Call("rm")) == "Error during execution: name 'rm' is not defined"

@@ -24,6 +24,8 @@ from tests.table import each_row
         ("12, not 7.", "12"),
         ("not 7 but 12.", "12"),
         ("$3$ and $5$.", "3, 5"),
+        ("3 and 5 are the two numbers that we wanted", "3, 5"),
+        ("x^2+1, y^3-2 and z+4 are the three roots of it", "x^2+1, y^3-2, z+4"),
         ("the number 12.", "12"),
         ("Evelyn", "Evelyn"),
         ("12 apples in all", "12"),
