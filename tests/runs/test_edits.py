@@ -116,6 +116,8 @@ def test_samples_are_taken_over_from_several_runs_and_each_once(place: Path) -> 
     assert [len(found) for found in kept] == [8, 4, 12]
     assert set(kept[1]) < set(kept[0]) < set(kept[2]) and len(set(kept[2])) == 12
     assert all(sample.sample_index == 0 for sample, _ in kept[1])
+    attempts = [{item.attempt for item in folder(run).completions("more")} for run in runs]
+    assert attempts == [{1}, {0}, {0, 1}]  # 0: drawn by no attempt of this folder
 
 
 @pytest.mark.slow

@@ -59,6 +59,7 @@ def test_values_decide_plain_expressions() -> None:
     assert ALGEBRA.compare("x^2-1", "(x-1)(x+1)") == "equal"
     assert values_agree(x**2, x**3) is False
     assert values_agree(sympy.sqrt(2), sympy.Float("1.414214")) is None
+    assert values_agree(sympy.sqrt(2), sympy.sqrt(2) + sympy.Rational(1, 10**9)) is False
     assert values_agree(sympy.Integer(2) ** 300, sympy.Integer(2) ** 300 + 1) is not True
     assert values_agree(sympy.sqrt(2) - sympy.sqrt(2), sympy.Integer(0)) is True
 
