@@ -193,11 +193,13 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         found: list[str] = []
         drawn = 0
         for (start, stop), (after, limit) in zip(pieces, [*pieces[1:], (0, 0)], strict=True):
-            closing = self._closing(text, after, limit) if after < limit and text[after] in CLOSING else ""
-            end = after + len(closing.rstrip()) if closing else stop
-            if closing or start + drawn < end:
-                found.append(text[start + drawn : end])
-            drawn = len(closing)
+            if after < limit and text[after] in CLOSING and (closing := self._closing(text, after, limit)):
+                found.append(text[start + drawn : after + len(closing.rstrip())])
+                drawn = len(closing)
+            else:
+                if start + drawn < stop:
+                    found.append(text[start + drawn : stop])
+                drawn = 0
         return found
 
     def _closing(self, text: str, start: int, stop: int) -> str:
@@ -208,11 +210,13 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
     def _pieces(self, text: str) -> list[tuple[int, int]]:
         """Return starts and ends of sentences by their end marks only."""
         pieces: list[tuple[int, int]] = []
-        start = 0
+        start, breaks = 0, self._breaks
         for mark, word in self._last_marks(text):
-            if self._breaks(text[word : mark.end()] + mark.group("after_tok")):
-                pieces.append((start, mark.end()))
-                start = mark.start("next_tok") if mark.group("next_tok") else mark.end()
+            end = mark.end()
+            after, following = mark.group("after_tok", "next_tok")
+            if breaks(text[word:end] + after):
+                pieces.append((start, end))
+                start = mark.start("next_tok") if following else end
         return [*pieces, (start, len(text.rstrip()))]
 
     def _last_marks(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
@@ -220,13 +224,14 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         mark: re.Match[str] | None = None
         word = before = 0
         for following in self._lang_vars.period_context_re().finditer(text):
-            blank = following.start() - 1
+            here = following.start()
+            blank = here - 1
             while blank > before and text[blank] not in whitespace:
                 blank -= 1
             start = blank + 1 if blank > before else word
             if mark is not None and before <= start:
                 yield mark, word
-            mark, before, word = following, following.start(), start
+            mark, before, word = following, here, start
         if mark is not None:
             yield mark, word
 
