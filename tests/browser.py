@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -47,3 +49,25 @@ def browser(chromium: Any) -> Any:
     chromium.get("about:blank")
     chromium.get_log("browser")
     return chromium
+
+
+@contextmanager
+def without_scripts(browser: Any) -> Iterator[None]:
+    """Run no scripts in pages. The driver does not wait for such a page, so elements are waited for."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.implicitly_wait(30)
+    try:
+        yield
+    finally:
+        browser.implicitly_wait(0)
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def source_with(browser: Any, part: str, count: int) -> str:
+    """The source of a page without scripts, once it has a part so often and is read to its end."""
+    began, before = time.monotonic(), ""
+    while (source := str(browser.page_source)) != before or source.count(part) < count:
+        assert time.monotonic() - began < 60, f"{part} is there {source.count(part)} times, wanted {count}"
+        before = source
+        time.sleep(0.3)
+    return source

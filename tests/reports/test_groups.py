@@ -12,6 +12,7 @@ from genbench.analysis.results.record import Results, require_results
 from genbench.pipeline import RunOptions, run
 from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder
+from tests.browser import without_scripts
 
 GROUPS = {"knowledge": 3, "maths": 2}
 
@@ -147,16 +148,15 @@ def test_folds_open_by_keyboard_without_scripts_at_any_width(
 ) -> None:
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.get(done[1].as_uri())
-        for place in ("main > details.notice.bad", "#lengths > details", "#health > details"):
-            fold = browser.find_element("css selector", place)
-            inside = fold.find_element("css selector", ":scope > :not(summary)")
-            assert not inside.is_displayed()
-            fold.find_element("css selector", "summary").send_keys("\ue007")
-            assert inside.is_displayed()
-            assert inside.rect["x"] + inside.rect["width"] <= width
+        with without_scripts(browser):
+            browser.get(done[1].as_uri())
+            for place in ("main > details.notice.bad", "#lengths > details", "#health > details"):
+                fold = browser.find_element("css selector", place)
+                inside = fold.find_element("css selector", ":scope > :not(summary)")
+                assert not inside.is_displayed()
+                fold.find_element("css selector", "summary").send_keys("\ue007")
+                assert inside.is_displayed()
+                assert inside.rect["x"] + inside.rect["width"] <= width
     finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

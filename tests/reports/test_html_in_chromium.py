@@ -13,6 +13,7 @@ import pytest
 
 from genbench.reports.page import text_chunks
 from genbench.reports.write import write_page
+from tests.browser import source_with, without_scripts
 
 from .conftest import HOSTILE_ID
 
@@ -175,14 +176,11 @@ def test_paper_shows_what_is_folded_and_no_controls(browser: Any, page: str) -> 
 
 
 def test_reads_without_javascript(browser: Any, page: str) -> None:
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
+    with without_scripts(browser):
         opened(browser, page)
-        source = browser.page_source
+        source = source_with(browser, "<svg", 4)
         assert "The sample browser needs JavaScript" in source
         assert source.count("<svg") == 4
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_long_texts_come_from_the_folder_beside_the_page(

@@ -25,6 +25,7 @@ from genbench.service.app import make_app
 from genbench.service.context import Service
 from genbench.store.stored_run import Sample, StoredRun, Turn
 from genbench.types import Answer, Completion, SampleId
+from tests.browser import source_with, without_scripts
 from tests.reports.rollout_engine import HOSTILE, PATCH
 from tests.service.serving import serving
 from tests.service.test_browser import violations
@@ -134,24 +135,15 @@ def test_the_service_shows_a_rollout_of_two_runs_without_javascript(
     browser: Any, site: tuple[str, list[str]]
 ) -> None:
     address, (base, tuned) = site
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        began = time.monotonic()
+    with without_scripts(browser):
         browser.get(f"{address}/runs/{tuned}/samples?task=walk&problem=p0&other={base}&sample=1")
-        # The driver does not wait for a page without scripts, and ends every tag of what was read so far.
-        text, before = browser.page_source, ""
-        while text != before or text.count(TURN) < 2 * (TURNS + 1):
-            assert time.monotonic() - began < 60
-            time.sleep(0.5)
-            text, before = browser.page_source, text
+        text = source_with(browser, TURN, 2 * (TURNS + 1))
         assert text.count(TURN) == 2 * (TURNS + 1)
         assert "Sample 1 only" in text and "sample=1" not in text.partition("<main>")[2].partition("<h2>")[0]
         assert text.count("It touched history or network.") == 2
         assert text.count('<span class="d-add">+    return sum(values)\n</span>') >= 2
         assert "<details><summary>Trace (" in text and "<details open" in text
         assert browser.title != "owned" and "<img" not in text.partition("<main>")[2]
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 @pytest.mark.slow

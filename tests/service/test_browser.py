@@ -23,6 +23,7 @@ from genbench.service.app import make_app
 from genbench.service.context import Service, suites_in
 from genbench.service.tokens import add_token
 from genbench.trend.detect import detect_changes
+from tests.browser import without_scripts
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.test_spec import SUITE
 from tests.service.serving import serving
@@ -117,8 +118,7 @@ def test_a_phone_scrolls_no_page_sideways(browser: Any, site: Site) -> None:
 
 def test_without_javascript_everything_is_there_by_keyboard_alone(browser: Any, site: Site) -> None:
     token = add_token(site.service.queue, "ada", "admin", 1)
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
+    with without_scripts(browser):
         browser.get(site.url + "/queue")
         assert browser.current_url == site.url + "/login"
         keys(browser, "token", token, Keys.ENTER)
@@ -130,8 +130,6 @@ def test_without_javascript_everything_is_there_by_keyboard_alone(browser: Any, 
         browser.get(site.url + site.pages[-1])
         keys(browser, "note", "looked at it", Keys.ENTER)
         shows(browser, "main", "State: explained")
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_charts_say_their_values_zoom_and_open_runs(browser: Any, site: Site) -> None:

@@ -37,6 +37,7 @@ from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from genbench.suite.judge import JudgeConfig, JudgeServer
 from tests import warm
+from tests.browser import without_scripts
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, write_lines
 from tests.service.serving import serving
@@ -614,16 +615,14 @@ def test_axe_finds_nothing_on_the_pages_of_reviews(  # noqa: PLR0917 - fixtures
 @pytest.mark.slow
 def test_a_vote_needs_no_javascript_and_no_mouse(browser: Any, own: Service, plan: ReviewFolder) -> None:
     item = plan.plan.items[0].item
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        with serving(make_app(own)) as address:
+        with without_scripts(browser), serving(make_app(own)) as address:
             log_in(browser, address, add_token(own.queue, "kim", "reviewer", 1))
             browser.get(f"{address}/review/{plan.plan.plan}/items/{item}")
             button = browser.find_element(By.CSS_SELECTOR, '[name="label"][value="tie"]')
             button.send_keys(Keys.ENTER)
             _until(lambda: "/items/" in browser.current_url and item not in browser.current_url)
     finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         browser.delete_all_cookies()
     assert [(line["item"], line["label"], line["reviewer"]) for line in lines_of(plan)] == [
         (item, "tie", "kim")
