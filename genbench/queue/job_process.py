@@ -289,6 +289,7 @@ class RunningJob:
         self.process = JobProcess(job_folder(job))
         self.is_started = False
         self.is_waiting_for = ""
+        self.unwritten = ""  # the command that was started, until the queue knows it
         self.asked_at: float | None = None
         self.cancelled = False
         self.is_lost = False

@@ -206,6 +206,8 @@ class Worker:
     def _attend(self, item: RunningJob, now: float) -> None:
         """Start, watch, stop or close one job."""
         try:
+            if item.unwritten:
+                self._write_start(item)
             if item.is_lost and not item.process.is_ours:
                 del self._jobs[item.job.id]
             elif item.process.is_alive():
@@ -260,9 +262,15 @@ class Worker:
             os.environ, more=options.pass_variables, devices=item.devices if options.gpus else None
         )
         if item.process.start(command, environment) and item.stage == 0:
-            starts = {"starts": job.starts + 1}
-            write_held(self._queue, self.identity, job, starts, what="started", detail=" ".join(command))
-            self._say(f"job {job.id}: {job.track or job.label} {job.label} on {','.join(item.devices)}")
+            item.unwritten = " ".join(command)
+            self._write_start(item)
+
+    def _write_start(self, item: RunningJob) -> None:
+        """Write that a job was started, in a later step if the queue cannot be reached now."""
+        job, starts = item.job, {"starts": item.job.starts + 1}
+        write_held(self._queue, self.identity, job, starts, what="started", detail=item.unwritten)
+        item.unwritten = ""
+        self._say(f"job {job.id}: {job.track or job.label} {job.label} on {','.join(item.devices)}")
 
     def _blocked(self, item: RunningJob) -> str:
         """Return why the run cannot start now, or an empty text."""

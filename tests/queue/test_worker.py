@@ -6,12 +6,15 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from genbench.errors import DatabaseGoneError
 from genbench.queue.database import Queue, open_queue
 from genbench.queue.job_process import STAGES, RunningJob, stage_command
 from genbench.queue.jobs import cancel_job, get_job, job_events, job_folder, submit
+from genbench.queue.leases import write_held
 from genbench.queue.messages import list_messages
 from genbench.queue.worker import Worker, WorkerOptions
 from tests.ledger.postgres import gone, postgres_server
@@ -133,6 +136,25 @@ def test_a_running_job_knows_when_it_ends_at_the_latest(queue: Queue, tmp_path: 
     assert RunningJob(job, (), 10.0).left_s(20.0) is None
     limited = job.model_copy(update={"max_hours": 1.0})
     assert RunningJob(limited, (), 10.0).left_s(20.0) == pytest.approx(3590)
+
+
+def test_a_start_that_could_not_be_written_is_written_later(
+    queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[str] = []
+
+    def loses_the_first_start(*arguments: Any, **named: Any) -> bool:
+        if named["what"] == "started" and not lost:
+            lost.append("started")
+            raise DatabaseGoneError("the queue cannot be reached")
+        return write_held(*arguments, **named)
+
+    monkeypatch.setattr("genbench.queue.worker.write_held", loses_the_first_start)
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worked(queue, tmp_path, "").run()
+    job = get_job(queue, 1)
+    assert (job.state, job.starts, lost) == ("finished", 1, ["started"])
+    assert events(queue) == ["submitted", "leased", "started", "finished"]
 
 
 @pytest.mark.slow
