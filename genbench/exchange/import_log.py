@@ -89,7 +89,8 @@ def read_log(source: Path, choice: ImportChoice, say: Callable[[str], None]) -> 
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
-        raise InputError(f"{source}: has no samples")
+        asked = f" of task '{choice.task}'; leave --task out for all of its tasks" if choice.task else ""
+        raise InputError(f"{source}: has no samples{asked}")
     return _without_penalties(source, lines, say)
 
 

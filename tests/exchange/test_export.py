@@ -78,7 +78,7 @@ def test_hub_export_comes_back_with_equal_estimates(folder: Path, tmp_path: Path
     assert import_scores(table, tmp_path / "back.jsonl", ImportChoice()) == 12
     same_estimates(tmp_path / "back.jsonl", folder)
     assert import_scores(table, tmp_path / "one.jsonl", ImportChoice(task="sums")) == 12
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="has no samples of task 'others'; leave --task out for all"):
         import_scores(table, tmp_path / "none.jsonl", ImportChoice(task="others"))
     assert '"config_name": "sums", "data_files": "sums.parquet"' in card.read_text()
 

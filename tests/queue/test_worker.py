@@ -149,6 +149,7 @@ def test_a_start_that_could_not_be_written_is_written_later(
             raise DatabaseGoneError("the queue cannot be reached")
         return write_held(*arguments, **named)
 
+    # The next test takes a real database away, and at which line that is cannot be chosen.
     monkeypatch.setattr("genbench.queue.worker.write_held", loses_the_first_start)
     submit(queue, placed(1), tmp_path / "runs", by="ada")
     worked(queue, tmp_path, "").run()
