@@ -171,7 +171,8 @@ class TransformersModel(MemoryModel):
     """A model of Transformers, drawn with its own `generate` in batches.
 
     `generate` has one random state for a batch. It is set from the seeds of the batch's requests, so that a
-    run repeats itself only where its batches do. The state of the caller, and the model's mode, are put back.
+    run repeats itself only where its batches hold the same requests, in whatever order they came. The state
+    of the caller, and the model's mode, are put back.
 
     Args:
         tokenizer: the folder or hub id of its tokenizer.
@@ -211,7 +212,9 @@ class TransformersModel(MemoryModel):
             await self._gathered()
             first = self._waiting[0][1]
             places = [place for place, item in enumerate(self._waiting) if item[1] == first][: self.batch]
-            taken = [self._waiting[place] for place in places]
+            taken = sorted(
+                (self._waiting[place] for place in places), key=lambda item: (item[0].seed, item[0].token_ids)
+            )
             left = set(places)
             self._waiting = [item for place, item in enumerate(self._waiting) if place not in left]
             try:

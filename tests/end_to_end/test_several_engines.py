@@ -65,7 +65,16 @@ def test_one_of_two_engines_killed_midway_loses_and_changes_nothing(reference: P
             "To serve at least one request with the model's max seq len (500000)",
             "lower engine.max_model_len",
         ),
-        (("engine.load_timeout_s=0.5",), "the engine was not up after 0.5 s", "engine.load_timeout_s"),
+        (
+            # a thousand layers, which no machine makes in half a second
+            (
+                "engine.load_timeout_s=0.5",
+                "engine.load_format=dummy",
+                "engine.hf_overrides={num_hidden_layers: 1000}",
+            ),
+            "the engine was not up after 0.5 s",
+            "engine.load_timeout_s",
+        ),
     ],
 )
 def test_a_load_that_fails_says_which_setting_helps_and_leaves_no_process(
