@@ -21,7 +21,7 @@ attack() {
         leave) for place in "${places[@]}"; do echo x > "$place"; done; [[ -e ./$mark ]] ;;
         left) [[ -e ${places[0]} || -e ${places[1]} || -e ${places[2]} ]] ;;
         time) trap '' {1..31}; sleep 3 ;;
-        memory) text=$(bytes $((mib << 20))); [[ -n $text ]] ;;
+        memory) exec 2>&8; text=$(bytes $((mib << 20))); [[ -n $text ]] ;;
         shared_out_memory)
             for child in 1 2 3 4; do
                 (text=$(bytes $((mib << 18))); sleep 1; [[ -n $text ]]) &
