@@ -13,10 +13,8 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-python-downloads
 	--constraints requirements/constraints-$(ENGINE).txt
 # Many short processes import torch. Compiling it again in each of them (11 s measured) would take most of their time.
 unexport PYTHONDONTWRITEBYTECODE
-# Half of an engine's time is its start, which uses one core: two workers take about half the time of one.
-SLOW_WORKERS ?= 2
-# Tests wait for the processes that they start for a quarter of their time.
-QUICK_WORKERS ?= 3
+# Tests wait for the processes that they start for a quarter of their time: two cores are full with three workers.
+TEST_WORKERS ?= 3
 
 # Where the libraries of BigCodeBench's tests go: 3 GB, which nothing else here needs.
 BIGCODEBENCH ?= .bigcodebench
@@ -59,10 +57,10 @@ demo: setup
 
 test: setup check
 	@sh requirements/system.sh dev
-	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 quick: setup
-	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) --dist loadfile -m "not engine and not slow"
+	@$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadfile -m "not engine and not slow"
 
 # make test has 16 of these faults: 8 of an engine and its processes, 8 of a server, the disk and the run.
 # A test may take longer here than in make test: it starts ten engines one after another, and draws 2,200 samples twice.
