@@ -25,7 +25,7 @@ BIGCODEBENCH_PYTHON ?= 3.10
 help:
 	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test    set up, check the code, run all tests (what CI runs)"
-	@echo "make quick   run the tests that need neither an engine nor much time (3 minutes)"
+	@echo "make quick   run the tests that need neither an engine nor much time (2 to 4 minutes)"
 	@echo "make chaos   disturb runs of 5,000 samples with 45 faults (6 minutes, an hour on a busy machine)"
 	@echo "make wheel   build the wheel of a release into dist/"
 	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
