@@ -66,7 +66,8 @@ quick: setup
 # A test may take longer here than in make test: it starts ten engines one after another, and draws 2,200 samples twice.
 CHAOS_TEST_S ?= 5400
 chaos: setup
-	@GENBENCH_CHAOS=full $(BIN)/python -m pytest -v -n 0 --timeout $(CHAOS_TEST_S) tests/end_to_end/test_chaos.py tests/end_to_end/test_chaos_served.py
+	@GENBENCH_CHAOS=full $(BIN)/python -m pytest -v -n 0 --timeout $(CHAOS_TEST_S) tests/end_to_end/test_chaos.py tests/end_to_end/test_chaos_served.py \
+		tests/agents/gateway/test_hostile_harnesses.py tests/sandbox/test_self_excluding.py
 
 check: setup
 	@$(BIN)/ruff check .
@@ -91,7 +92,7 @@ wheel: setup
 
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas
-	@$(BIN)/python -m genbench.service.app
+	@$(BIN)/python -m genbench.team.service.app
 	@$(BIN)/python -m genbench.reports.parity
 
 bench: setup

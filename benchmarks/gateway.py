@@ -31,8 +31,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from genbench.gateway.gateway import Gateway  # noqa: E402  found through the line above
-from genbench.gateway.rollout import Rollout  # noqa: E402
+from genbench.agents.gateway.gateway import Gateway  # noqa: E402  found through the line above
+from genbench.agents.gateway.rollout import Rollout  # noqa: E402
 from genbench.models.prepare import prepare_prompts  # noqa: E402
 from genbench.runs.inputs import open_suite  # noqa: E402
 from genbench.runs.options import RunOptions  # noqa: E402

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import GenbenchError
+from genbench.interop.tasks.harness.convert import Converted, ImportOptions, convert
+from genbench.interop.tasks.harness.definition import Definition, read_tree
+from genbench.interop.tasks.harness.levels import classify
+from genbench.interop.tasks.sources import Source, source_of
 from genbench.models.continuations import sizes
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.harness.convert import Converted, ImportOptions, convert
-from genbench.task_import.harness.definition import Definition, read_tree
-from genbench.task_import.harness.levels import classify
-from genbench.task_import.sources import Source, source_of
 from genbench.tasks.imported import scored_ask
 from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.foreign.filtered_match import FilteredMatchVerifier

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from genbench.task_import.harness.levels import level_report
+from genbench.interop.tasks.harness.levels import level_report
 
 KNOWN = {
     "1": (3720, 1641, 2078),

@@ -1,6 +1,6 @@
 """Coverage and width of judged scores that labels of people correct, on simulated judges of known errors.
 
-python benchmarks/labels.py [--repetitions N] [--json FILE]
+python benchmarks/labels.py [--repetitions N] [--json FILE] [--agreement N]
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from genbench.stats.agreement import cohens_kappa, krippendorffs_alpha
 from genbench.stats.labels import corrected_mean, fisher_exact
 
 LABELS, TRUE, JUDGES = (50, 100, 200), (0.3, 0.5, 0.7, 0.95), ((0.97, 0.97), (0.9, 0.85), (0.7, 0.7))
@@ -99,12 +100,53 @@ def lenience_found(
     return 100 * found / repetitions
 
 
+SHARES = ((0.5, 0.5), (0.9, 0.1), (0.95, 0.05), (0.6, 0.3, 0.1), (0.2,) * 5)
+"""How often each label is right."""
+
+
+def agreement(items: int, raters: int, shares: tuple[float, ...], same: float, repetitions: int) -> float:
+    """Return the coverage in percent of kappa's interval (alpha's of three raters and more).
+
+    Each rater gives an item's label with the chance `same`, or else one by chance: kappa is same².
+    """
+    rng, inside, given = np.random.default_rng([items, raters, int(100 * same)]), 0, 0
+    for seed in range(repetitions):
+        truth = rng.choice(len(shares), (items, 1), p=shares)
+        by_chance = rng.choice(len(shares), (items, raters), p=shares)
+        said = np.where(rng.random((items, raters)) < same, truth, by_chance).astype(str)
+        found = (
+            cohens_kappa(*said.T.tolist(), seed=seed)
+            if raters == 2
+            else krippendorffs_alpha(said.tolist(), seed=seed)
+        )
+        if found.ci is not None:
+            given += 1
+            inside += found.ci[0] <= same**2 <= found.ci[1]
+    return 100 * inside / max(given, 1)
+
+
+def agreements(repetitions: int) -> float:
+    """Print the coverage of kappa and alpha, and return the least."""
+    found = dict[tuple[int, int], list[float]]()
+    for items, raters in itertools.product((50, 100, 200), (2, 3, 4, 5)):
+        own = [
+            agreement(items, raters, shares, same, repetitions)
+            for shares, same in itertools.product(SHARES, (0.4, 0.7, 0.97))
+        ]
+        found[items, raters] = own
+        print(f"{items:3} items, {raters} raters: {min(own):.1f} to {max(own):.1f} % covered", flush=True)
+    return min(min(own) for own in found.values())
+
+
 def main() -> None:
     """Print a line for each cell, and write all as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--agreement", type=int, metavar="N", help="coverage of kappa, N repetitions a cell")
     given = parser.parse_args()
+    if given.agreement:
+        sys.exit(agreements(given.agreement) < 92.0 - 3 * 100 * (0.92 * 0.08 / given.agreement) ** 0.5)
     rows = list[dict[str, object]]()
     rng = np.random.default_rng(20261126)
     for labels, true, judge in itertools.product(LABELS, TRUE, JUDGES):

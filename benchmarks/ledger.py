@@ -39,24 +39,24 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, insert, literal, select, text
 
-from genbench.analysis.results.record import require_results
-from genbench.ledger import tables
-from genbench.ledger.database import Ledger, open_ledger
-from genbench.ledger.history import recent, task_series, track_history
-from genbench.ledger.ingest import add, ingest, rebuild
-from genbench.ledger.run_facts import RunFacts, TaskFacts, check_results, read_facts, read_manifest
-from genbench.ledger.vectors import Vector
+from genbench.analysis.results.run_state import require_results
+from genbench.nights.ledger import tables
+from genbench.nights.ledger.database import Ledger, open_ledger
+from genbench.nights.ledger.history import recent, task_series, track_history
+from genbench.nights.ledger.ingest import add, ingest, rebuild
+from genbench.nights.ledger.run_facts import RunFacts, TaskFacts, check_results, read_facts, read_manifest
+from genbench.nights.ledger.vectors import Vector
+from genbench.nights.trend.compose import trend
+from genbench.nights.trend.detect import detect_changes, mark_searched
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import TrackRecord
 from genbench.store.sums import read_sums
-from genbench.trend.compose import trend
-from genbench.trend.detect import detect_changes, mark_searched
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.ledger.equality import all_rows
-from tests.ledger.postgres import postgres_server
-from tests.ledger.synthetic import flat, make_run
+from tests.nights.ledger.equality import all_rows
+from tests.nights.ledger.postgres import postgres_server
+from tests.nights.ledger.synthetic import flat, make_run
 
 PROBLEMS = (30, 60, 100, 198, 250)
 """Sizes of tasks, in turn."""
@@ -240,6 +240,9 @@ def synthetic_facts(night: int, abilities: list[np.ndarray], rng: np.random.Gene
             rerun_ci=(value - 0.01, value + 0.01),
             excluded=0,
             truncated=float(rng.random()),
+            loops=float(rng.random()),
+            empty=0.0,
+            measures=None,
             tokens=float(rng.random() * 8000),
             cost=float(rng.random()),
             chance=None,

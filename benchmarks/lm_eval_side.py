@@ -107,4 +107,5 @@ def main():
         out.flush()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,16 @@
 """Simulated years of nightly runs: alarms of `genbench trend` a year, and its delay after a change.
 
-    python benchmarks/nights.py [--part budget|law|epochs|delay|noise|anchors] [--years 200] [--series 200]
+    python benchmarks/nights.py [--part budget|law|epochs|delay|noise|best|sentences|anchors] [--years 200]
 
 Problems' difficulty is probit-normal with an intraclass correlation of 0.48, and every night is drawn
 problem by problem. Nothing here is a real model's output. Three kinds of nights have no change: the same
 checkpoint drawn again ("redrawn"), a new equal checkpoint every night ("retrained"), and one line that drifts
 over the problems ("drifting"). The part "noise" moves all problems of a retrained night together, in all
-tasks or in each task by itself. That is noise which nights have beyond their samples. With `--without` it is
-in no error, as before 2026-11-26. The part "anchors" runs apache-otava and ruptures on the same series. They
+tasks or in each task by itself. That is noise which nights have beyond their samples. It is independent,
+lasts (autocorrelated by 0.9) or comes in bursts. The part "best" draws equal checkpoints and counts how often
+the newest is called worse than the best. The part "sentences" compares first lines with the intervals that
+they are about (--series tracks). To measure an older version, put its folder first on PYTHONPATH. The
+part "anchors" runs apache-otava and ruptures on the same series. They
 are no dependencies of genbench. Install them elsewhere:
 
     uv venv /tmp/anchors && uv pip install --python /tmp/anchors/bin/python apache-otava ruptures
@@ -21,10 +24,11 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
@@ -33,9 +37,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from genbench.nights.ledger.history import TrackHistory
+from genbench.nights.trend.compose import FEWEST, compose
+from genbench.stats.comparison.differences import difference_interval
+from genbench.stats.resample import cluster
 from genbench.stats.scores import Floats
-from genbench.stats.tracks import sequential_detection
-from genbench.stats.tracks.changepoints import alarm_threshold, expected_alarms
+from genbench.stats.tracks.changepoints import TaskNights, alarm_threshold, expected_alarms
 from genbench.stats.tracks.sequential_detection import (
     DetectedChange,
     Direction,
@@ -43,6 +50,8 @@ from genbench.stats.tracks.sequential_detection import (
     join_epochs,
     walk_changes,
 )
+from genbench.stats.tracks.winners_curse import range_level
+from tests.nights.trend import histories
 
 RNG = np.random.Generator
 NULLS = ("redrawn", "retrained", "drifting")
@@ -171,24 +180,63 @@ def budget(years: int, line_years: int = 2) -> None:
             )
 
 
-SHIFTS = (("none", 0.0), ("each task", 0.3), ("common", 0.3), ("common", 0.5), ("common", 1.0))
+LASTING = 0.9
+"""The correlation of the shifts of neighbouring nights, if they last."""
+BURST, BETWEEN = 10, 40
+"""Nights of a burst, and mean number of nights between two of them."""
+SHIFTS = (
+    ("none", 0.0),
+    ("each task", 0.3),
+    ("common", 0.3),
+    ("common", 0.5),
+    ("common", 1.0),
+    ("common, lasting", 0.5),
+    ("common, in bursts", 1.0),
+    ("common, first 60 nights", 1.0),
+)
 """What moves all problems of a night together, a value for all tasks or for each, and its size in points."""
 
 
-def noise(years: int) -> None:
-    """Print drops a year at a budget of one if nights move by themselves, and the noise that is estimated."""
+def night_shifts(kind: str, size: float, nights: int, rng: RNG) -> Floats:
+    """Return the shift of each task in each night, (tasks, nights), as fractions of 1.
+
+    `size` is the standard deviation in points, of a shift that comes in bursts that of the nights of a burst.
+    """
+    shifts = size / 100 * rng.normal(size=(len(SUITE), nights))
+    if kind.startswith("common"):
+        shifts[:] = shifts[0]
+    if kind.endswith("lasting"):
+        for night in range(1, nights):
+            own = math.sqrt(1 - LASTING**2) * shifts[:, night]
+            shifts[:, night] = LASTING * shifts[:, night - 1] + own
+    elif kind.endswith("bursts"):
+        calm = np.ones(nights, dtype=bool)
+        night = int(rng.exponential(BETWEEN))
+        while night < nights:
+            calm[night : night + BURST] = False
+            night += BURST + int(rng.exponential(BETWEEN))
+        shifts[:, calm] = 0.0
+    elif kind.endswith("60 nights"):
+        shifts[:, 60:] = 0.0
+    return shifts
+
+
+def noise(years: int, planted: str) -> None:
+    """Print drops a year at a budget of one if nights move by themselves, and the noise that is estimated.
+
+    Args:
+        planted: only kinds with this text in their name.
+    """
     threshold = alarm_threshold(len(SUITE) + 1)
     print(
         "| nights move | points | changes a year, drops | events a year | noise of the pooled line, points |"
     )
     print("|---|---|---|---|---|")
-    for kind, size in SHIFTS:
+    for kind, size in (shift for shift in SHIFTS if planted in shift[0]):
         drops, events, own = [], [], []
         for line in watched(range(max(1, years // 2)), f"noise {kind} {size}"):
             rng = np.random.default_rng([line, 2, len(SUITE)])
-            shifts = size / 100 * rng.normal(size=(len(SUITE), 2 * YEAR))
-            if kind == "common":
-                shifts[:] = shifts[0]
+            shifts = night_shifts(kind, size, 2 * YEAR, rng)
             nights = [
                 draw(task, "retrained", own_shifts, rng)
                 for task, own_shifts in zip(SUITE, shifts, strict=True)
@@ -200,6 +248,100 @@ def noise(years: int) -> None:
         all_years = 2 * len(drops)
         cells = (kind, size, rate(drops, all_years), rate(events, all_years), f"{np.mean(own):.2f}")
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def best(lines: int) -> None:
+    """Print how often the newest of equal checkpoints is called worse than the best, on any of the tasks.
+
+    The wider interval is that of `genbench trend`. The other one is the paired 95 % interval of two runs that
+    were not chosen.
+    """
+    print("| checkpoints | named at the end | named at any checkpoint | at the end by 95 % intervals |")
+    print("|---|---|---|---|")
+    for count in (5, 20):
+        found: dict[str, list[bool]] = {"end": [], "any": [], "plain": []}
+        for line in watched(range(lines), f"best of {count}"):
+            rng = np.random.default_rng([line, count])
+            tasks = [draw(task, "redrawn", np.zeros(count), rng) for task in SUITE]
+            looks = [any(_is_below(own[:n], 0.05 / len(SUITE)) for own in tasks) for n in range(2, count + 1)]
+            found["end"].append(looks[-1])
+            found["any"].append(any(looks))
+            found["plain"].append(any(_is_below(own, None) for own in tasks))
+        print(f"| {count} | {' | '.join(share(hits) for hits in found.values())} |", flush=True)
+
+
+def sentences(tracks: int) -> None:
+    """Print how many first lines of tracks name a direction against an interval, or a held task that moved.
+
+    A half of the models equals the base. The others move in each task.
+    """
+    counts, said = (
+        dict.fromkeys(("mean", "task", "held"), 0),
+        dict.fromkeys(("better", "worse", "not told"), 0),
+    )
+    for seed in watched(range(tracks), "tracks"):
+        record = compose(random_history(seed))
+        mean, text = record.mean, record.sentence
+        assert mean is not None
+        sides = {"better": mean.ci[0] > 0, "worse": mean.ci[1] < 0, "not told": mean.ci[0] <= 0 <= mean.ci[1]}
+        words = [word for word in sides if f"{word} than the base" in text or f"{word} from the base" in text]
+        interval = f"[{100 * mean.ci[0]:.1f}, {100 * mean.ci[1]:.1f}]"
+        counts["mean"] += len(words) != 1 or not sides[words[0]] or interval not in text
+        said[words[0]] += 1
+        off = {
+            task.task: low > 0 or high < 0
+            for task in record.tasks
+            for low, high in [(task.points.difference_low[-1], task.points.difference_high[-1])]
+            if low is not None and high is not None
+        }
+        named = re.findall(r"(t\d) is [\d.]+ points (below|above) the base", text)
+        ends = {task.task: task.points.difference[-1] or 0.0 for task in record.tasks}
+        counts["task"] += any(not off[name] or (ends[name] < 0) != (word == "below") for name, word in named)
+        held = re.search(r"(both|\d+)(?: of \d+)? tasks? held", text) or re.search(
+            r"all (\d+) tasks held", text
+        )
+        if held is not None:
+            claimed = 2 if held[1] == "both" else int(held[1])
+            quiet = sum(task.searched and not off.get(task.task, False) for task in record.tasks)
+            counts["held"] += claimed > quiet
+    print("| tracks | better, worse, not told | against the mean's interval | a task's | held, but off |")
+    print("|---|---|---|---|---|")
+    print(f"| {tracks:,} | {', '.join(map(str, said.values()))} | {' | '.join(map(str, counts.values()))} |")
+
+
+def random_history(seed: int) -> TrackHistory:
+    """Return a track of 1 to 6 tasks and 2 to 20 nights with the intervals of drawn problems."""
+    rng = np.random.default_rng([seed, 53])
+    nights, kept = int(rng.integers(2, 21)), dict[str, Floats]()
+    moves = rng.normal(0, 0.08, size=6) + rng.normal(0, 0.05) if seed % 2 else np.zeros(6)
+    for number in range(rng.integers(1, 7)):
+        rate = rng.beta(0.8, 0.8, size=int(rng.choice([10, 20, 60, 120, 300])))
+        moved = np.clip(rate + np.linspace(0, 2 * moves[number], nights)[:, None], 0, 1)
+        kept[f"t{number}"] = rng.binomial(histories.K, np.vstack([rate[None], moved])).astype(np.float64)
+    found = histories.history({name: sums[1:] for name, sums in kept.items()})
+    series = dict(found.series)
+    for name, sums in kept.items():
+        means = sums / histories.K
+        bounds = [difference_interval(cluster(row - means[0])).bounds for row in means[1:]]
+        low, high = np.array(bounds).T
+        series[name] = replace(
+            series[name],
+            gating=name == "t0" or bool(rng.random() < 0.5),
+            difference=(means[1:] - means[0]).mean(axis=1),
+            difference_low=low,
+            difference_high=high,
+        )
+    return replace(found, series=series)
+
+
+def _is_below(values: Floats, error: float | None) -> bool:
+    """Return whether the last of some checkpoints is shown to be worse than the one with the best score."""
+    top = int(np.argmax(values.mean(axis=1)))
+    if top == len(values) - 1:
+        return False
+    level = 0.95 if error is None else range_level(max(FEWEST, len(values)), error)
+    first, second, third = (np.array([place]) for place in range(3))
+    return TaskNights(values[[top, -1]]).tests(first, second, third).interval(0, level)[1] < 0
 
 
 def law(years: int) -> None:
@@ -247,9 +389,9 @@ def bleed(points: float) -> Callable[[int], Floats]:
     return lambda nights: np.maximum(0, np.arange(nights) - CHANGE + 1) * points / 100
 
 
-def none(nights: int) -> Floats:
-    """Return no losses."""
-    return np.zeros(nights)
+def rising(slope: float, points: float) -> Callable[[int], Floats]:
+    """Return the losses of a level that rises by `slope` points every night and falls once at CHANGE."""
+    return lambda nights: (CHANGE - np.arange(nights)) * slope / 100 + step(points)(nights)
 
 
 STORIES: tuple[tuple[str, str, Callable[[int], Floats]], ...] = (
@@ -261,6 +403,9 @@ STORIES: tuple[tuple[str, str, Callable[[int], Floats]], ...] = (
     ("all -1", "", step(1)),
     ("all -2", "", step(2)),
     ("bleed 0.02 a night, all", "", bleed(0.02)),
+    ("rises 0.2 a night, then all -4", "", rising(0.2, 4)),
+    ("rises 0.05 a night, then all -4", "", rising(0.05, 4)),
+    ("rises 0.05 a night, then all -2", "", rising(0.05, 2)),
 )
 """What is planted: a name, the task ("" for all), and the losses."""
 
@@ -276,6 +421,8 @@ def story_nights(line: int, only: str, losses: Callable[[int], Floats], nights: 
 
 def share(hits: Sequence[bool]) -> str:
     """Return a share in percent with its standard error."""
+    if not hits:
+        return "-"
     p, n = float(np.mean(hits)), len(hits)
     return f"{100 * p:.0f} % ± {100 * math.sqrt(max(p * (1 - p), 1 / n * (1 - 1 / n)) / n):.0f}"
 
@@ -307,7 +454,8 @@ def delay(lines: int, planted: str) -> None:
         wait = np.array(waits)
         print(
             f"| {name} | {share(list(wait < 1))} | {share(list(wait < 7))} | {share(list(wait < 30))} | "
-            f"{np.median(wait) + 1:.0f} | {share(firsts)} | {share(suspected)} | {np.mean(sizes):+.1f} |",
+            f"{np.median(wait) + 1:.0f} | {share(firsts)} | {share(suspected)} | "
+            f"{f'{np.mean(sizes):+.1f}' if sizes else '-'} |",
             flush=True,
         )
 
@@ -398,17 +546,16 @@ def _finds_after(finds: Callable[[Floats], list[int]], means: Floats, nights: in
 def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parts = ["budget", "law", "epochs", "delay", "noise", "anchors"]
+    parts = ["budget", "law", "epochs", "delay", "noise", "best", "sentences", "anchors"]
     parser.add_argument("--part", choices=parts, action="append")
     parser.add_argument("--years", type=int, default=200, help="simulated years of each kind of nights")
     parser.add_argument("--series", type=int, default=200, help="simulated tracks of each planted change")
-    parser.add_argument("--planted", default="", help="only planted changes with this text in their name")
+    parser.add_argument(
+        "--planted", default="", help="only planted changes or noise with this text in the name"
+    )
     parser.add_argument("--tool", default="", help="only anchors with this text in their name")
-    parser.add_argument("--without", action="store_true", help="without the noise of nights in the errors")
     args = parser.parse_args()
-    if args.without:
-        vars(sequential_detection)["night_variances"] = lambda steps, _: np.zeros(len(steps) + 1)
-    for part in args.part or ["budget", "law", "epochs", "delay", "noise"]:
+    for part in args.part or ["budget", "law", "epochs", "delay", "noise", "best"]:
         began = time.monotonic()
         print(f"\n### {part}\n")
         if part == "budget":
@@ -420,7 +567,11 @@ def main() -> None:
         elif part == "delay":
             delay(args.series, args.planted)
         elif part == "noise":
-            noise(args.years)
+            noise(args.years, args.planted)
+        elif part == "best":
+            best(args.series)
+        elif part == "sentences":
+            sentences(args.series)
         else:
             anchors(args.series, args.tool)
         print(f"\n{part}: {time.monotonic() - began:.0f} s", flush=True)

@@ -17,10 +17,11 @@ import numpy as np
 from genbench.analysis.quality import quality
 from genbench.stats.budgets import Replies, budget_curve, budget_difference, budgets_up_to, problem_means
 from genbench.stats.comparison.differences import lower_bound
+from genbench.stats.quality import decision_accuracy
 from genbench.stats.resample import cluster
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.ledger.synthetic import make_run
+from tests.nights.ledger.synthetic import make_run
 
 
 def nights(count: int) -> None:
@@ -70,6 +71,19 @@ def subsets(simulations: int) -> None:
             )
 
 
+def orders(simulations: int) -> None:
+    """Count what is said of models of equal skill."""
+    rng = np.random.default_rng(3)
+    for n, k, models in ((30, 64, 2), (100, 1, 2), (200, 4, 2), (200, 4, 6), (541, 1, 2)):
+        skill = rng.beta(0.8, 0.8, (simulations, 1, n))
+        means = rng.binomial(k, skill, (simulations, models, n)) / k
+        found = [decision_accuracy(own) for own in means]
+        kept, apart = (100 * np.mean([getattr(own, key) for own in found]) for key in ("accuracy", "apart"))
+        print(
+            f"{models} equal models, {n} x {k}: order kept {kept:.1f} %, told apart {apart:.1f} %", flush=True
+        )
+
+
 def million() -> None:
     """Time the budgets of a million stored replies, with intervals and the difference of two runs."""
     rng = np.random.default_rng(0)
@@ -84,7 +98,7 @@ def million() -> None:
     chosen, started = budgets_up_to(32_768), time.perf_counter()
     budget_curve(replies, chosen, n // 8, seed=1)
     means = problem_means(replies, chosen, n // 8)
-    budget_difference(means, means, seed=1)
+    budget_difference(means, means)
     seconds = time.perf_counter() - started
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"budgets of {n:,} replies at {len(chosen)} budgets: {seconds:.1f} s, {memory:.0f} MiB", flush=True)
@@ -96,6 +110,7 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=60)
     parser.add_argument("--simulations", type=int, default=4000)
     given = parser.parse_args()
+    orders(given.simulations // 4)
     million()
     nights(given.nights)
     subsets(given.simulations)

@@ -17,8 +17,8 @@ import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.ledger.postgres import postgres_server
-from tests.queue.killing import kill_at_random
+from tests.nights.ledger.postgres import postgres_server
+from tests.team.queue.killing import kill_at_random
 
 
 def main() -> None:

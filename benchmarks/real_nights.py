@@ -33,13 +33,13 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from genbench.ledger.database import open_ledger
-from genbench.ledger.ingest import add
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.ingest import add
+from genbench.nights.pages.page import write_trend_page
+from genbench.nights.trend.compose import trend
+from genbench.nights.trend.record import Trend
 from genbench.pipeline import RunOptions, prompts, run
-from genbench.reports.trend.page import write_trend_page
 from genbench.suite.shipped import folder as shipped_folder
-from genbench.trend.compose import trend
-from genbench.trend.record import Trend
 
 DROP = range(10, 13)
 SIZES = {

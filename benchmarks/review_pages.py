@@ -15,14 +15,15 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from genbench import pipeline
-from genbench.analysis.reviews import ReviewFolder
-from genbench.ledger.database import open_ledger
+from genbench.nights.ledger.database import open_ledger
 from genbench.pipeline import RunOptions
-from genbench.queue.database import open_queue
-from genbench.reports.review_plan import plan_review
-from genbench.service.app import make_app
-from genbench.service.context import Service
-from genbench.service.tokens import add_token
+from genbench.review.draft import PlanOptions
+from genbench.review.plan import plan_review
+from genbench.review.reviews import ReviewFolder
+from genbench.team.queue.database import open_queue
+from genbench.team.service.app import make_app
+from genbench.team.service.context import Service
+from genbench.team.service.tokens import add_token
 
 SUITE = """\
 models:
@@ -63,7 +64,7 @@ def main() -> None:
         place = Path(name)
         run = made(place, asked.samples)
         folder = place / "runs" / "n" / "reviews" / "texts"
-        plan_review([run], "texts", n=200, output=folder)
+        plan_review([run], "texts", PlanOptions(n=200), output=folder)
         plan = ReviewFolder.open(folder).plan
         with open_ledger(place / "l.sqlite3") as ledger, open_queue(place / "l.sqlite3") as queue:
             own = Service(ledger=ledger, queue=queue, runs=place / "runs", most_per_second=100_000)

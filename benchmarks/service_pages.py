@@ -29,10 +29,10 @@ import numpy as np
 import psutil
 from sqlalchemy import select, update
 
-from genbench.ledger import tables
-from genbench.ledger.database import open_ledger
-from genbench.queue.database import open_queue
-from genbench.service.tokens import add_token
+from genbench.nights.ledger import tables
+from genbench.nights.ledger.database import open_ledger
+from genbench.team.queue.database import open_queue
+from genbench.team.service.tokens import add_token
 
 ASKED = 50
 REPORT_BYTES = 3 << 20

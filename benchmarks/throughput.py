@@ -161,7 +161,7 @@ class Shared(VllmEngine):
         self.llm, self.decoder = llm, TextDecoder.of(llm.get_tokenizer())
         processor = llm.output_processor
         self._before = processor.process_outputs, processor.update_scheduler_stats
-        self._steps = StepWatch(self.llm, self._followers, lambda: None)
+        self._steps = StepWatch(self.llm, self._followers, lambda: None, self.loops)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         self._bench.asked()

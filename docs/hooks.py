@@ -187,6 +187,7 @@ def _bounds(item: Mapping[str, Any]) -> list[str]:
 def command_page() -> str:
     """Return the reference of the command line, panel by panel."""
     root: Any = typer.main.get_command(app)
+    root.list_commands(None)  # those of annexes too
     parts = [
         "# Command line\n\n`genbench COMMAND --help` prints the same. `--json` prints results as JSON and "
         "nothing else on stdout.\n\nExit codes: 0 done, 1 failed (a gate, or too many samples excluded), "

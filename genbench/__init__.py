@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from genbench import moved
+
 if TYPE_CHECKING:
     from genbench.analysis.budgets import budgets
     from genbench.analysis.comparison.compare import compare
@@ -13,13 +15,14 @@ if TYPE_CHECKING:
     from genbench.analysis.noise import noise
     from genbench.analysis.quality import quality
     from genbench.analysis.rank import rank
-    from genbench.exchange.export import export
-    from genbench.exchange.import_log import ImportChoice, import_scores
+    from genbench.interop.logs.export import export
+    from genbench.interop.logs.import_log import ImportChoice, import_scores
+    from genbench.interop.logs.import_runs import import_logs
+    from genbench.nights.trend.compose import track
     from genbench.pipeline import (
         RunOptions,
         RunReport,
         evaluate,
-        import_logs,
         latest_results,
         merge,
         prompts,
@@ -41,8 +44,7 @@ if TYPE_CHECKING:
     from genbench.runs.stored.status import status
     from genbench.runs.training_overlap import overlap
     from genbench.tasks.catalogue import starter_suite, task_infos
-    from genbench.trend.compose import track
-    from genbench.watch.loop import Loop
+    from genbench.team.watch.loop import Loop
 
     __version__: str
 
@@ -52,7 +54,7 @@ _PUBLIC = {
     "RunReport": "pipeline",
     "run": "pipeline",
     "evaluate": "pipeline",
-    "import_logs": "pipeline",
+    "import_logs": "exchange.import_runs",
     "score": "pipeline",
     "prompts": "pipeline",
     "latest_results": "pipeline",
@@ -140,6 +142,8 @@ __all__ = [
     "verify_all",
 ]
 
+
+moved.install()
 
 if not TYPE_CHECKING:  # a type checker would take any name for a public one
 

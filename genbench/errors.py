@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from genbench.safetext.redaction import hidden_message
@@ -138,14 +138,30 @@ class RequestFailedError(EngineError):
     """One request failed. The engine still works."""
 
 
+class PromptRefusedError(RequestFailedError):
+    """A server refuses a prompt for what it says or for its length. The text has the server's words.
+
+    Args:
+        ends: how the answer that is not there counts: cut off by a content filter, or by the context.
+    """
+
+    def __init__(self, words: str, ends: Literal["content_filter", "length"]) -> None:
+        super().__init__(words)
+        self.ends = ends
+
+
 class RequestStuckError(EngineError):
     """One request got no reply in any of its tries. It is drawn again later. The engine may be fine."""
 
 
 class InterruptedRunError(GenbenchError):
-    """The run was stopped cleanly (signal, time limit) and can be continued."""
+    """The run was stopped cleanly (signal, time limit) and can be continued.
+
+    `finished` are the folders of the models of the same command that were finished before.
+    """
 
     exit_code = 130
+    finished: tuple[Path, ...] = ()
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:

@@ -5,23 +5,15 @@ from __future__ import annotations
 import math
 import shlex
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from genbench.analysis.results.record import Results, require_results
-from genbench.errors import GenbenchError, InputError, InterruptedRunError
-from genbench.exchange.import_log import ImportChoice
-from genbench.exchange.import_runs import (
-    ImportedLogs,
-    ImportedRun,
-    LoggedRun,
-    find_logs,
-    imported_run,
-    write_suite,
-)
+from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import require_results
+from genbench.errors import InputError, InterruptedRunError
 from genbench.runs.command import run_models
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.inputs import open_suite
@@ -42,7 +34,6 @@ __all__ = [
     "RunOptions",
     "RunReport",
     "evaluate",
-    "import_logs",
     "latest_results",
     "merge",
     "prompts",
@@ -82,15 +73,43 @@ def _run(options: RunOptions, *, page: bool) -> RunReport:
     """Run, with or without the page of the report."""
     from genbench.reports.parity import store_state  # noqa: PLC0415
 
-    ran = run_models(options)
+    try:
+        ran = run_models(options)
+    except InterruptedRunError as error:
+        raise _with_finished(error, page=page) from None
     if not ran.folders:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     written, notes = (
         _write_report(list(ran.folders.values()), untouched=ran.untouched) if page else (None, ())
     )
+    notes = (*notes, *_next_step(list(ran.folders.values()), ran.results))
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
     return RunReport(ran.folders, ran.results, written, (*notes, *states))
+
+
+def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunError:
+    """Return the error of a stopped run, which also names the models that were finished and their report."""
+    if not error.finished:
+        return error
+    written, notes = _write_report(error.finished) if page else (None, ())
+    names = ", ".join(path.name for path in error.finished)
+    lines = [str(error), f"finished before: {names}", *notes]
+    found = InterruptedRunError("\n".join([*lines, *([f"report: {written}"] if written else [])]))
+    found.finished = error.finished
+    return found
+
+
+def _next_step(folders: Sequence[Path], results: Mapping[str, Results]) -> tuple[str, ...]:
+    """Return the command that a reader of the table needs next: the comparison, or the samples."""
+    if len(folders) == 2:
+        return (f"compare them: {shlex.join(['genbench', 'compare', *map(str, folders)])}",)
+    if len(folders) > 2:
+        return (f"compare all with the first: {_report_command(folders)}",)
+    wrong = [name for found in results.values() for name, task in found.tasks.items() if task.value != 1]
+    if not wrong or not folders:
+        return ()
+    return (f"look at its samples: {shlex.join(['genbench', 'show', str(folders[0]), wrong[0]])}",)
 
 
 def evaluate(
@@ -175,76 +194,10 @@ def evaluate(
         )
 
 
-def import_logs(
-    sources: Sequence[str | Path],
-    into: str | Path = "runs/imported",
-    choice: ImportChoice | None = None,
-    *,
-    track: str | None = None,
-    ledger: str | Path | None = None,
-    say: Callable[[str], None] = lambda _: None,
-    tell: Callable[[int, int], None] = lambda done, of: None,
-) -> ImportedLogs:
-    """Make runs of folders of logs of other tools. Runs that are there already stay as they are.
-
-    Args:
-        sources: files, folders and patterns.
-        into: the folder in which each run has a folder of its own, with its suite and responses.
-        choice: the metric and filter where a log has several. None means the first one of each log.
-        track: a track of the ledger. Each run is added to it, at the day of its logs.
-        ledger: the ledger. None: the one of `genbench ledger`.
-        say: called with a line for what was chosen or changed.
-        tell: called with how many runs are made, and of how many.
-
-    Raises:
-        InputError: a source does not exist, nothing below them is a log, or the ledger cannot be opened.
-    """
-    found = find_logs([str(source) for source in sources], choice or ImportChoice(), say)
-    made: list[ImportedRun] = []
-    for place, item in enumerate(found.runs, start=1):
-        try:
-            made.append(_import_run(item, Path(into), track, say))
-        except InterruptedRunError:
-            raise
-        except GenbenchError as error:  # of one run: the others are imported all the same
-            found.left_out |= {str(task.source): str(error) for task in item.tasks.values()}
-        tell(place, len(found.runs))
-    if track is not None and made:
-        from genbench.ledger.database import open_ledger  # noqa: PLC0415  only with a track
-        from genbench.ledger.ingest import add  # noqa: PLC0415
-
-        with open_ledger(ledger) as opened:
-            for outcome in add(opened, [Path(item.folder) for item in made]):
-                if outcome.outcome == "refused":
-                    say(f"{outcome.path}: not added to the ledger: {outcome.detail}")
-    return ImportedLogs(format=1, runs=tuple(made), track=track, left_out=found.left_out, others=found.others)
-
-
-def _import_run(item: LoggedRun, into: Path, track: str | None, say: Callable[[str], None]) -> ImportedRun:
-    place = into / item.folder
-    earlier = [path.parent for path in place.glob("*/results.json")]
-    if earlier:
-        return imported_run(item, earlier[0], is_new=False)
-    write_suite(item, place, say)
-    report = run(
-        RunOptions(
-            suite=place / "suite.yaml",
-            responses=place / "responses.jsonl",
-            run_dir=place,
-            track=track,
-            night_of=None if track is None else str(item.night),
-            quiet=True,
-            command=f"genbench import log ({item.tool})",
-        )
-    )
-    (folder,) = report.folders.values()
-    return imported_run(item, folder, is_new=True)
-
-
 def _write_report(
     folders: Sequence[Path], untouched: Sequence[Path] = ()
 ) -> tuple[Path | None, tuple[str, ...]]:
-    """Write the page of a finished run. Return its path, or None and the reasons.
+    """Write the page of a finished run. Return its path, or None, and its verdict or the reasons.
 
     Everything else is on disk already, so a defect here must not lose the run.
     """
@@ -262,7 +215,7 @@ def _write_report(
     except Exception as error:
         again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
-    return written.page, ()
+    return written.page, (written.lead,) if len(folders) > 1 else ()
 
 
 def _report_command(folders: Sequence[Path]) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from genbench.errors import EngineError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId, ScoreRequest
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
@@ -36,6 +40,16 @@ class HubSource(JsonRecord):
     revision: str | None = None
 
 
+class ZippedTexts(JsonRecord):
+    """Texts that a zip file of the repository has, and that the rows name."""
+
+    column: str = Field(description="column that each row gets, with a list of its texts")
+    archive: str = Field(description="the zip file, in the repository")
+    names: str = Field(description="column with the names of a row's texts, in order")
+    separator: str = Field(";", description="what separates these names")
+    folder: str = Field("", description="where they are in the zip file, with columns as {column}")
+
+
 class HubDataset(HubSource):
     """The source of a benchmark's rows on the Hugging Face hub, and which rows are the pinned ones.
 
@@ -54,7 +68,25 @@ class HubDataset(HubSource):
     config_column: str = Field(
         "config", description="column that each row of several configs gets with the name of its config"
     )
+    splits: tuple[str, ...] = Field(
+        (), description="several splits of each config, which are joined. `split` is then not used"
+    )
+    split_column: str = Field(
+        "split", description="column that each row of several splits gets with the name of its split"
+    )
+    texts: ZippedTexts | None = Field(
+        None, description="texts of a zip file that the rows name; only from a mirror"
+    )
     by_hand: str = Field("", description="how to make the mirror, if `datasets` cannot read the repository")
+    licence: str = Field(
+        "", description="licence of the rows, which messages name; a page has it as `licence`"
+    )
+
+    @property
+    def name(self) -> str:
+        """Return what messages call the dataset, with its licence."""
+        licence = f"; licence: {self.licence}" if self.licence else ""
+        return f"dataset {self.repo} ({self.config}, {self.split}{licence})"
 
     @property
     def row_count(self) -> int | None:
@@ -62,6 +94,29 @@ class HubDataset(HubSource):
         if isinstance(self.rows, dict):
             return sum(self.rows[name] for name in self.configs)
         return self.rows
+
+    @property
+    def own_columns(self) -> tuple[str, ...]:
+        """Return the columns of the digest: those that are read, after those that name config and split."""
+        named = (self.config_column,) if self.configs else ()
+        texts = () if self.texts is None else (self.texts.column,)
+        return (*named, *((self.split_column,) if self.splits else ()), *self.columns, *texts)
+
+    def parts(self) -> Iterator[tuple[HubDataset, dict[str, str]]]:
+        """Yield the dataset of each config and split, with the columns that its rows get."""
+        for config in self.configs or (self.config,):
+            for split in self.splits or (self.split,):
+                # Some benchmarks have a repository for each config, named with `{config}`.
+                has_own = "{config}" in self.repo and bool(self.configs)
+                one = {
+                    "repo": self.repo.replace("{config}", config) if has_own else self.repo,
+                    "config": self.config if has_own else config,
+                    "split": split,
+                }
+                left = {"configs": (), "splits": (), "rows": None, "digest": None}
+                columns = {self.config_column: config} if self.configs else {}
+                columns |= {self.split_column: split} if self.splits else {}
+                yield self.model_copy(update=one | left), columns
 
     def of_configs(self, names: tuple[str, ...]) -> HubDataset:
         """Return the dataset with some of its configs, of which no digest is pinned unless they are all."""
@@ -73,6 +128,13 @@ ScoreOwner = Literal["this model", "its family", "the suite"]
 """Whose a published score is that is shown next to a run."""
 
 
+PublishedMean = Literal["macro", "micro", "instructions"]
+MEANS = (
+    "which mean of a group or of a task's categories it is, or `instructions`, the mean of the strict "
+    "accuracies of prompts and of instructions; absent if it is the plain score"
+)
+
+
 class PublishedScore(JsonRecord):
     """A score that someone else reports for a model."""
 
@@ -82,10 +144,7 @@ class PublishedScore(JsonRecord):
     decoding: str = Field(description="how its samples were drawn")
     n: Count | None = Field(None, description="problems of the source; absent if it does not say")
     k: Count | None = Field(None, description="samples of each problem; absent if it does not say")
-    mean: Literal["macro", "micro"] | None = Field(
-        None,
-        description="which mean of a group or of a task's categories it is; absent if it is the plain score",
-    )
+    mean: PublishedMean | None = Field(None, description=MEANS)
     of: ScoreOwner | None = Field(
         None,
         description="why it is shown: the name of the model under test is this one, begins with it, or the "
@@ -125,6 +184,8 @@ class ReportedScale(JsonRecord):
 
 
 MACRO_JOINT = " + "
+MacroMean = Literal["plain", "harmonic"]
+"""The mean over the values of a stratum. `harmonic` adds a point to each, and the mean keeps it (BBEH)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +226,8 @@ class TaskInfo:
     """Whether the model scores given texts instead of drawing an answer. Then k is 1."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """By value of that stratum, its weight in the macro mean. Empty: all count alike."""
+    macro_mean: MacroMean = "plain"
+    """Which mean of that stratum's values the macro mean is."""
     macro_lists: bool = False
     """Whether that stratum is a list of values, joined by `MACRO_JOINT`. A problem counts in each."""
     unanswered: Unanswered = "wrong"
@@ -365,3 +428,32 @@ class JudgeEngine(Protocol):
     async def close(self) -> None:
         """Release everything."""
         ...
+
+
+class History(Protocol):
+    """What a ledger knows of the runs of a track. `registry.HISTORY` opens one.
+
+    Each method raises InputError if there is no such track, or what is asked for is not there any more.
+    """
+
+    def stored_runs(self, track: str) -> list[Path]:
+        """Return the folders of the newest runs that are there, from old to new."""
+
+    def previous_runs(self, track: str, tested: Path) -> list[Path]:
+        """Return the folders of the base, of the earlier runs from old to new, and the tested one."""
+
+    def night_noise(self, track: str) -> Mapping[str, float]:
+        """Return by task the variance of the nights themselves."""
+
+
+class View(Protocol):
+    """How a notebook shows a record that has several pictures. `registry.VIEWS` has those of annexes."""
+
+    def head(self, record: Any) -> Markup:
+        """Return what stands above the pictures."""
+
+    def names(self, record: Any) -> list[str]:
+        """Return the names of its pictures."""
+
+    def picture(self, record: Any, name: str) -> tuple[Markup, str]:
+        """Return a picture as SVG, and its styles in addition to those of a report."""

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from genbench.consent import require_consent
 from genbench.errors import (
     ConfigError,
     GenbenchError,
@@ -27,6 +26,31 @@ from genbench.errors import (
 
 GROUP = "genbench.plugins"
 """The entry point group of plug-ins. An entry is called `<category>.<name>`, as in `verifier.my_check`."""
+
+NOT_OFFERED: Mapping[str, str] = MappingProxyType(
+    {
+        "bfcl_v4": "100 of its questions ask a live search service, so no run can be repeated, and without "
+        "them the overall is 80 at the most; bfcl_v3_live, bfcl_v3_non_live and bfcl_v3_multi_turn are "
+        "there",
+        "bfcl_v4_format_sensitivity": "its 200 questions are asked in 26 forms, and neither these texts "
+        "nor the readers of their four forms of calls are here yet; bfcl_v3_live and bfcl_v3_non_live "
+        "have two forms",
+        "bfcl_v4_memory": "conversations fill a store that later questions start from, which no task does "
+        "yet, and one of its three stores needs an encoder without a revision; bfcl_v3_multi_turn is "
+        "there",
+        "codeforces": "its rating is made from submissions to a live site and from live standings, which "
+        "are in no dataset; livecodebench has problems of contests",
+        "critpt": "its answers are graded by a service that cannot be pinned",
+        "dclm_core": "its exemplars are drawn for each row from the scored rows, and its mean is centred "
+        "on a baseline of each task, which no task does yet; the suite base has most of its tasks",
+        "facts_grounding": "three judges of three makers answer two questions each, one of them against an "
+        "answer of their own; one judge is asked here, which would be another benchmark",
+        "hle_search": "the web changes from day to day, so no run can be repeated; hle asks without search",
+        "scicode": "a step is asked with the model's own code of the steps before, and its targets are in "
+        "a file of 1 GB; neither is read yet",
+    }
+)
+"""Benchmarks that reports table and that are not here, with the reason and what comes near."""
 
 Category = Literal["task", "verifier", "metric", "engine", "exporter", "judge_form"]
 
@@ -42,6 +66,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "letters": "genbench.verifiers.foreign.published_extraction:LetterVerifier",
             "exact": "genbench.verifiers.text.exact:ExactVerifier",
             "short_answer": "genbench.verifiers.text.short_answer:ShortAnswerVerifier",
+            "bbeh": "genbench.verifiers.foreign.big_bench_extra_hard:BBEHVerifier",
             "last_number": "genbench.verifiers.foreign.published_extraction:LastNumberVerifier",
             "grid": "genbench.verifiers.structured.arc_grid:GridVerifier",
             "table": "genbench.verifiers.structured.json_table:TableVerifier",
@@ -76,11 +101,11 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "http": "genbench.engines.http.kind:HttpKind",
         },
         "exporter": {
-            "lm-eval": "genbench.exchange.export_lm_eval:lm_eval",
-            "inspect": "genbench.exchange.export_inspect:inspect",
-            "hf": "genbench.exchange.export_hub:hub_dataset",
-            "every_eval_ever": "genbench.exchange.export_every_eval:every_eval",
-            "eval_results": "genbench.exchange.export_hub:hub_results",
+            "lm-eval": "genbench.interop.logs.export_lm_eval:lm_eval",
+            "inspect": "genbench.interop.logs.export_inspect:inspect",
+            "hf": "genbench.interop.logs.export_hub:hub_dataset",
+            "every_eval_ever": "genbench.interop.logs.export_every_eval:every_eval",
+            "eval_results": "genbench.interop.logs.export_hub:hub_results",
         },
         "judge_form": {
             "label": "genbench.judges.forms.label:LabelForm",
@@ -88,9 +113,118 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "rubric": "genbench.judges.forms.rubric:RubricForm",
             "checklist": "genbench.judges.forms.checklist:ChecklistForm",
             "first_token": "genbench.judges.forms.first_token:FirstTokenForm",
+            "extraction": "genbench.judges.forms.extraction:ExtractionForm",
         },
     }
 )
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "gate": "genbench.nights.commands.trend",
+        "trend": "genbench.nights.commands.trend",
+        "ledger": "genbench.nights.commands.ledger",
+        "queue": "genbench.team.commands.queue",
+        "watch": "genbench.team.commands.watch",
+        "serve": "genbench.team.commands.serve",
+        "launch": "genbench.team.commands.launch",
+        "import": "genbench.interop.commands",
+        "export": "genbench.interop.commands",
+        "review": "genbench.review.commands",
+    }
+)
+"""The commands of annexes, and the module that registers each. It is imported when the command is used."""
+
+RECORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "compare": "genbench.analysis.comparison.compare:Comparison",
+        "compare_judges": "genbench.analysis.comparison.judge_change:JudgeChanges",
+        "estimate": "genbench.analysis.estimate:Estimation",
+        "power": "genbench.runs.power:PowerPlan",
+        "noise": "genbench.stats.noise:NoiseMeasurement",
+        "rank": "genbench.analysis.rank:Ranking",
+        "contamination": "genbench.runs.contamination:Contamination",
+        "trend": "genbench.nights.trend.record:Trend",
+        "gate": "genbench.nights.policy.gate:NightlyGate",
+        "ledger_add": "genbench.nights.ledger.ingest:LedgerAdded",
+        "ledger_list": "genbench.nights.ledger.listing:LedgerList",
+        "ledger_check": "genbench.nights.ledger.checking:LedgerCheck",
+        "ledger_prune": "genbench.nights.ledger.pruning:LedgerPruned",
+        "ledger_rescore": "genbench.nights.ledger.rescoring:LedgerRescored",
+        "curves": "genbench.analysis.curves:Curves",
+        "budgets": "genbench.analysis.budgets:Budgets",
+        "quality": "genbench.analysis.quality:Quality",
+        "review_plan": "genbench.review.plan:Planned",
+        "review_show": "genbench.review.summary:ReviewSummary",
+        "jobs": "genbench.team.queue.records:JobList",
+        "job": "genbench.team.queue.records:JobDetail",
+        "watches": "genbench.team.watch.watches:WatchList",
+        "push": "genbench.nights.ledger.listing:PushedRun",
+        "watch_best": "genbench.team.watch.best:BestAgain",
+        "overlap": "genbench.runs.training_overlap:Overlap",
+        "status": "genbench.runs.stored.status:RunsStatus",
+        "report": "genbench.reports.record:Report",
+        "parity": "genbench.analysis.parity:ParityReport",
+        "judge_check": "genbench.runs.judge_check:JudgeCheck",
+        "mirror": "genbench.runs.mirror:MirrorRecord",
+        "prompts": "genbench.runs.requests:RequestRecord",
+        "import_task": "genbench.interop.tasks.importer:ImportRecord",
+        "import_levels": "genbench.interop.tasks.harness.levels:LevelReport",
+        "import_log": "genbench.interop.logs.import_runs:ImportedLogs",
+        "results": "genbench.analysis.results.record:Results",
+        "manifest": "genbench.store.manifest:Manifest",
+    }
+)
+"""What each command prints with --json, and what a run folder contains, by its entry in the JSON schema."""
+
+HISTORY = "genbench.nights.trend.nights:open_nights"
+"""What opens the runs of a track (`protocols.History`), given the ledger and the file of notes."""
+
+VIEWS: Mapping[str, str] = MappingProxyType({"Trend": "genbench.nights.pages.notebook:TrendView"})
+"""The records of annexes that a notebook shows, by their class, and how (`protocols.View`)."""
+
+SERVICE_CLIENT = "genbench.team.service.client:RemoteService"
+"""What sends a run to a service."""
+
+POLICY = "genbench.nights.policy.config:Policy"
+"""What a policy file says."""
+
+HARNESSES: Mapping[str, str] = MappingProxyType(
+    {
+        "command": "genbench.agents.harnesses.command:CommandHarness",
+        "mini_swe": "genbench.agents.harnesses.mini_swe:MiniSweHarness",
+        "harbor": "genbench.agents.harnesses.harbor:HarborHarness",
+        "inspect": "genbench.agents.harnesses.inspect:InspectHarness",
+        "tau2": "genbench.agents.harnesses.tau2:Tau2Harness",
+    }
+)
+"""Agent harnesses by name. Packages declare none: a team's own is a program of the harness `command`."""
+AGENT_TASK = "genbench.agents.tasks:agent"
+AGENT_PAGE_TASK = "genbench.agents.tasks:page_agent"
+AGENT_ROLLOUTS = "genbench.agents.gateway.session:AgentRollouts"
+"""What is loaded only for tasks whose samples are rollouts of a harness."""
+
+LOG_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "agents": "genbench.agents.logs.log_format:AgentLogs",
+        "helm": "genbench.interop.logs.formats.helm:HelmLogs",
+        "opencompass": "genbench.interop.logs.formats.open_compass:OpenCompassLogs",
+        "inspect": "genbench.interop.logs.formats.inspect:InspectLogs",
+        "evalscope": "genbench.interop.logs.formats.evalscope:EvalscopeLogs",
+        "every_eval_ever": "genbench.interop.logs.formats.every_eval:EveryEvalLogs",
+        "lm-eval": "genbench.interop.logs.formats.lm_eval:LmEvalLogs",
+        "samples.parquet": "genbench.interop.logs.formats.samples_table:SampleTables",
+        "lighteval": "genbench.interop.logs.formats.lighteval:LightevalLogs",
+    }
+)
+"""Logs of other tools by their names. The first format that takes a file reads it. `inspect`, `lm-eval` and
+`lighteval` come after the others of JSON, JSON Lines and Parquet: they say what is wrong with other files."""
+
+
+REVIEWS = "genbench.review.scores:StoredReviews"
+"""What reads the reviews of people next to runs: an `analysis.corrected.Reviews`."""
+
+PAGES = ("genbench.review.pages:PAGES",)
+"""Pages that parts of genbench add to the service, each a `service.added_pages.AddedPages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +334,8 @@ def find(
         if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", name):
             raise ConfigError(f"{category} '{name}': wanted a name or 'package.module:attribute'")
         if folder is not None and not is_allowed:
+            from genbench.consent import require_consent  # noqa: PLC0415  as below
+
             require_consent(folder, f"{category.replace('_', ' ')} '{name}'")
         return PlugIn(category, name, name, folder=None if folder is None else str(folder))
     own = BUILT_IN[category].get(name)
@@ -210,6 +346,8 @@ def find(
         raise ConfigError(_clash_words(found))
     if not found:
         hints = "".join(f"\n  {mistake}" for mistake in mistakes)
+        if category == "task" and name in NOT_OFFERED:
+            raise ConfigError(f"task '{name}' is not offered: {NOT_OFFERED[name]}")
         raise ConfigError(f"unknown {category} '{name}'{nearest(name, names(category))}{hints}")
     return found[0]
 
@@ -237,6 +375,8 @@ def names(category: Category) -> list[str]:
 
 def plug_ins() -> list[PlugIn]:
     """Return everything that can be named: the built-ins, then what packages declare. Imports nothing."""
+    from importlib import metadata  # noqa: PLC0415  each start of genbench would pay 15 ms for it
+
     version = metadata.version("genbench")
     own = [
         PlugIn(category, name, target, "genbench", version)
@@ -263,6 +403,8 @@ def installed() -> tuple[tuple[PlugIn, ...], tuple[str, ...]]:
 @lru_cache(maxsize=1)
 def _read_entry_points(path: tuple[str, ...]) -> tuple[tuple[PlugIn, ...], tuple[str, ...]]:
     """Read the entry points of all packages on `path`, once: with 200 packages this takes 10 to 40 ms."""
+    from importlib import metadata  # noqa: PLC0415  as above
+
     found: list[PlugIn] = []
     wrong: list[str] = []
     for item in sorted(metadata.entry_points(group=GROUP), key=lambda item: (item.name, item.value)):

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
 TraceStatus = Literal["absent", "closed", "unclosed"]
-FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "abort", "error"]
-"""Why a completion ended. A server's filter cuts a completion off as a length limit does."""
+FinishReason = Literal["stop", "length", "content_filter", "loop", "tool_calls", "abort", "error"]
+"""Why a completion ended. A server's filter cuts a completion off as a length limit does, and so does
+`stop_on_loop`."""
+CUT_OFF: frozenset[FinishReason] = frozenset({"length", "content_filter", "loop"})
+"""The finish reasons of completions that did not end by themselves."""
 Status = Literal[
     "correct",
     "partial",
@@ -34,6 +37,18 @@ UNRATED = "none"
 """The verifier of tasks whose answers are drawn and shown to people, and never scored."""
 OURS: frozenset[Status] = frozenset({"unscored", "verifier_error", "engine_error", "unavailable"})
 """Statuses of defects in genbench or its environment. Excluded from every metric, counted and shown."""
+
+
+ReadBy = Literal[
+    "box", "tag", "json", "marker", "label", "announcement", "whole", "guess", "judge", "nothing"
+]
+"""How a verifier read the final answer of a reply: `detail["read_by"]` of a finding, if it reads one at all.
+
+Forms of the protocol: `box` (\\boxed), `tag` (<answer>, <final_answer>), `json` (a field), `marker` (####),
+`label` (a line "Answer: …"), `announcement` ("the answer is …"), `whole` (nothing but the answer).
+`guess` is the fall-back of a reply without any of them, `judge` a judge of extraction. `nothing`: no answer.
+"""
+READ_BY: tuple[ReadBy, ...] = get_args(ReadBy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +248,8 @@ class Completion:
     """What another tool found, from whose log the response is: `score`, `answer`, `why`."""
     offsets: tuple[int, ...] = ()
     """Characters of `text` after 1,024, 2,048, 4,096 … tokens, as far as it goes. Empty: unknown."""
+    refused: str = ""
+    """Why a server gave no whole answer to the prompt, in its words: a content filter, or the context."""
 
 
 FIRST_OFFSET = 1024
@@ -247,7 +264,7 @@ class Answer:
     trace_status: TraceStatus
     trace: str
     truncated: bool
-    """The completion was cut off by max_tokens or by a content filter."""
+    """The completion was cut off by max_tokens, by a content filter or by stop_on_loop."""
     choices: tuple[ChoiceScore, ...] = ()
     """The scores of given texts, if nothing was drawn."""
     logged: Mapping[str, Any] | None = None

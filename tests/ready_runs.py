@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from genbench import pipeline
+from genbench.analysis.results.record import Results
 from genbench.pipeline import RunOptions, RunReport
+from genbench.runs.event_loop import StopSwitch
+from genbench.runs.stored.rescore import score_folder
 from genbench.store.folder import sealed_results
 
 SUITE = """\
@@ -92,6 +95,11 @@ def make_run(tmp_path: Path, drawn_runs: Callable[..., Path]) -> MakeRun:
 def run_bare(options: RunOptions) -> RunReport:
     """Run a suite without writing the page, which takes half a second of CPU and few tests look at."""
     return pipeline._run(options, page=False)
+
+
+def score_bare(run: Path) -> Results:
+    """Score a stored run without writing the page."""
+    return score_folder(run, None, False, True, StopSwitch())
 
 
 def score_responses(

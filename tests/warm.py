@@ -66,12 +66,12 @@ _MODULES = (
     "pandas",
     "pyarrow.compute",
     "ruamel.yaml",
-    "genbench.exchange.parquet",
+    "genbench.reports.parquet",
     "genbench.engines.tokenizer",
     "genbench.engines.vllm.kind",
     "genbench.tasks.page.reader",
     "genbench.tasks.catalogue",
-    "genbench.service.app",
+    "genbench.team.service.app",
     "alembic.command",
     "uvicorn.loops.uvloop",
     "uvicorn.protocols.http.httptools_impl",
@@ -452,7 +452,8 @@ def _make_what_commands_make() -> None:
     from genbench.reports.page.templates import page_environment
 
     typer.main.get_command = functools.cache(typer.main.get_command)
-    typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
+    command.list_commands(None)  # those of annexes too
     heat_map("first", [(1, 1.0, 1.0)])
     page_environment().get_template("report.html.j2")
 

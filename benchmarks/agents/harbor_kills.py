@@ -94,8 +94,8 @@ def faulty(app: Any) -> Any:
 def child(folder: Path, name: str) -> None:
     """Draw the run in this process, with faults of the gateway if its name is `disturbed`."""
     from genbench import pipeline  # noqa: PLC0415
+    from genbench.agents.gateway import http  # noqa: PLC0415
     from genbench.consent import allow_code  # noqa: PLC0415
-    from genbench.gateway import http  # noqa: PLC0415
     from genbench.pipeline import RunOptions  # noqa: PLC0415
 
     if name == "disturbed":

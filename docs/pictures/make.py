@@ -3,7 +3,8 @@
 `python docs/pictures/make.py` runs `genbench run quickstart` with a real engine, which takes a few minutes.
 The second terminal shows the same command again, which finds all samples on disk.
 With the folder of such a run as argument only the pages are drawn again, and with `service` only those of
-`genbench serve --demo`. Chromium and its driver must be there (`sh requirements/system.sh dev`).
+`genbench serve --demo`. `real RUN_DIR` draws the page of a run of `benchmarks/parity_cpu.py pair`.
+Chromium and its driver must be there (`sh requirements/system.sh dev`).
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ PAGES: Mapping[str, tuple[int, int, str, str]] = {
     "page-phone-dark": (390, 844, "dark", SAMPLE),
 }
 """Name -> width, height, colours, and fragment of the address."""
+REAL: Mapping[str, tuple[int, int, str, str]] = {"real-desktop-light": (1440, 900, "light", "")}
+"""The same of a run of SmolLM2-135M-Instruct and a copy that rarely ends its turn."""
 
 
 def record(command: Sequence[str], columns: int, folder: Path) -> bytes:
@@ -126,6 +129,7 @@ def shoot(driver: Any, path: Path) -> None:
 
 
 SERVED: Mapping[str, tuple[int, int, str, str]] = {
+    "service-compare": (1440, 900, "light", "the two runs around the first alarm"),
     "service-desktop-light": (1440, 900, "light", "/"),
     "service-desktop-dark": (1440, 900, "dark", "/tracks/simulated-nightly/series/arithmetic"),
     "service-phone-light": (390, 844, "light", "/"),
@@ -133,6 +137,7 @@ SERVED: Mapping[str, tuple[int, int, str, str]] = {
 }
 """Name -> width, height, colours, and page."""
 _PORT = 8399
+_TRACK = "simulated-nightly"
 
 
 def draw_service(folder: Path) -> None:
@@ -151,18 +156,34 @@ def draw_service(folder: Path) -> None:
                 set_screen(driver, width, height, colours)
                 driver.get(address + (page if page.startswith("/") else "/"))
                 if not page.startswith("/"):
+                    link = "/compare?" if name == "service-compare" else "/samples?task="
                     driver.find_element("css selector", 'a[href*="/changes/"]').click()
-                    driver.find_element("css selector", 'a[href*="/samples?task="]').click()
+                    driver.find_element("css selector", f'a[href*="{link}"]').click()
                 time.sleep(2)
                 shoot(driver, HERE / f"{name}.png")
         finally:
             server.terminate()
+    draw_track(folder)
 
 
-def draw_pages(page: Path, folder: Path = HERE) -> None:
+def draw_track(folder: Path) -> None:
+    """Draw what trend and gate say of the track that the demo of the service has made."""
+    demo = folder / "genbench-demo"
+    newest = max((demo / "runs" / _TRACK).glob("*/*/manifest.json")).parent
+    shown = {"trend": ["trend", _TRACK], "gate": ["gate", str(newest)]}
+    for name, command in shown.items():
+        ledger = ["--ledger", str(demo / "ledger.sqlite3")]
+        written = record([str(GENBENCH), *command, *ledger], WIDTHS[-1], folder)
+        draw_terminal(screen(written), WIDTHS[-1], f"genbench {command[0]}", HERE / f"{name}-120.svg")
+        print(f"drew {name}-120.svg")
+
+
+def draw_pages(
+    page: Path, folder: Path = HERE, pages: Mapping[str, tuple[int, int, str, str]] = PAGES
+) -> None:
     """Write pictures of a report: desktop and phone, light and dark."""
     with browser() as driver:
-        for name, (width, height, colours, fragment) in PAGES.items():
+        for name, (width, height, colours, fragment) in pages.items():
             set_screen(driver, width, height, colours)
             driver.get("about:blank")
             driver.get(page.absolute().as_uri() + fragment)
@@ -194,6 +215,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="genbench-pictures-") as made:
         if sys.argv[1:] == ["service"]:
             draw_service(Path(made))
+        elif sys.argv[1:2] == ["real"]:
+            draw_pages(Path(sys.argv[2]) / "report.html", pages=REAL)
         elif len(sys.argv) > 1:
             draw_pages(Path(sys.argv[1]) / "report.html")
         else:

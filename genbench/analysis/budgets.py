@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from genbench.analysis.records import Interval
+from genbench.analysis.results.table import estimate_seed
 from genbench.analysis.sides.loading import open_side, require_finished
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError
@@ -23,7 +24,7 @@ from genbench.stats.budgets import (
     budgets_up_to,
     problem_means,
 )
-from genbench.stats.resample import derive_seed
+from genbench.stats.ratios import Bounds, mean_bounds
 from genbench.stats.scores import Floats
 from genbench.store.folder import RunFolder
 
@@ -141,7 +142,7 @@ def _task(tuned: Side, base: Side | None, name: str, at: tuple[int, ...], cuts: 
             f"{tuned.path}: task {name}: a budget of {chosen[-1]:,} tokens, and its replies had at most "
             f"{limit:,}: nobody knows what they would have said after that"
         )
-    seed = derive_seed(tuned.run_id, name, "budgets")
+    seed = estimate_seed(tuned.run_id, name)
     replies = _replies(task, cuts.tuned.get(name, {}))
     curve = budget_curve(replies, chosen, len(task.problem_ids), groups=task.groups, seed=seed)
     cost = _Cost.of(tuned, name)
@@ -253,9 +254,8 @@ def _differences(
     """Return the differences at the budgets that both runs reach, of the problems that both have."""
     if base is None or name not in base.tasks or _unknown(base, name) is not None:
         return ()
-    ids = [
-        problem for problem in tuned.tasks[name].problem_ids if problem in set(base.tasks[name].problem_ids)
-    ]
+    known = set(base.tasks[name].problem_ids)
+    ids = [problem for problem in tuned.tasks[name].problem_ids if problem in known]
     kept = tuple(budget for budget in chosen if budget <= _limit(base.tasks[name]))
     if not ids or not kept:
         return ()
@@ -263,10 +263,9 @@ def _differences(
     verified = cuts.base.get(name, {}), cuts.tuned.get(name, {})
     replies = [_replies(task, own) for task, own in zip(sides, verified, strict=True)]
     means = [problem_means(own, kept, len(ids)) for own in replies]
-    seed, groups = derive_seed(tuned.run_id, name, "budgets"), sides[0].groups
-    found = budget_difference(means[0], means[1], groups, seed=seed)
-    costs = [_tokens(own, kept, len(ids)) for own in replies]
-    spent = budget_difference(costs[0], costs[1], groups, seed=seed)
+    groups = sides[0].groups or sides[1].groups
+    found = budget_difference(means[0], means[1], groups)
+    spent = _spent(replies, kept, len(ids), groups)
     return tuple(
         BudgetDifference(
             budget=budget,
@@ -274,27 +273,32 @@ def _differences(
             bounds=(float(found.low[place]), float(found.high[place])),
             ci=(float(found.ci[place][0]), float(found.ci[place][1])),
             p=float(found.p[place]),
-            tokens=float(spent.middle[place]),
-            tokens_ci=(float(spent.ci[place][0]), float(spent.ci[place][1])),
-            front=_front(found.ci[place], spent.ci[place]),
+            tokens=spent[place].value,
+            tokens_ci=spent[place].ci or (-float(budget), float(budget)),
+            front=_front(found.ci[place], spent[place].ci or (0.0, 0.0)),
         )
         for place, budget in enumerate(kept)
     )
 
 
-def _tokens(replies: Replies, chosen: tuple[int, ...], problems: int) -> tuple[Floats, Floats]:
-    """Return the mean tokens of a sample of each problem at each budget, (problems, budgets), twice."""
-    counts = np.bincount(replies.problem, minlength=problems).astype(float)
-    counts[counts == 0] = np.nan
-    columns = [
-        np.bincount(replies.problem, weights=np.minimum(replies.tokens, budget), minlength=problems) / counts
-        for budget in chosen
-    ]
-    found = np.stack(columns, axis=1)
-    return found, found
+def _spent(
+    replies: Sequence[Replies], chosen: tuple[int, ...], problems: int, groups: Sequence[str | None] | None
+) -> list[Bounds]:
+    """Return tuned less base of the mean tokens of a sample at each budget."""
+    means = []
+    for own in replies:
+        counts = np.bincount(own.problem, minlength=problems).astype(float)
+        counts[counts == 0] = np.nan
+        cut = (np.minimum(own.tokens, budget) for budget in chosen)
+        means.append([np.bincount(own.problem, weights=one, minlength=problems) / counts for one in cut])
+    known = ~np.isnan(means[0][0] + means[1][0])
+    kept = None if groups is None else [group for group, own in zip(groups, known, strict=True) if own]
+    return [mean_bounds((tuned - base)[known], kept) for base, tuned in zip(*means, strict=True)]
 
 
-def _front(score: Floats, tokens: Floats) -> Literal["tuned dominates", "base dominates", "none"]:
+def _front(
+    score: Floats, tokens: tuple[float, float]
+) -> Literal["tuned dominates", "base dominates", "none"]:
     """Return which side is better and needs fewer tokens, both beyond their intervals."""
     if score[0] > 0 and tokens[1] < 0:
         return "tuned dominates"

@@ -69,6 +69,9 @@ class Estimation(SideRecord, _Versioned):
     """Estimates of all tasks of one run or score file."""
 
     tasks: dict[str, EstimatedTask] = Field(description="estimates by task")
+    warnings: tuple[str, ...] = Field(
+        default=(), description="files of the run that were changed; absent if there are none"
+    )
 
 
 def estimate(
@@ -94,6 +97,7 @@ def estimate(
     return Estimation.from_object(
         side.record,
         format=1,
+        **_warned(side),
         tasks={
             name: _with_curve(
                 _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name), folder), task, curve
@@ -101,6 +105,12 @@ def estimate(
             for name, task in side.tasks.items()
         },
     )
+
+
+def _warned(side: Side) -> dict[str, tuple[str, ...]]:
+    """Return the warnings of a record, if there are any."""
+    found = side.state.all_warnings() if side.state is not None else ()
+    return {"warnings": found} if found else {}
 
 
 def _with_curve(found: EstimatedTask, task: SideTask, wanted: bool) -> EstimatedTask:
@@ -182,7 +192,7 @@ def _estimated_task(task: SideTask, seed: int, folder: str | None) -> EstimatedT
 def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> EstimateRecord:
     """Estimate one metric as results.json has it. A run's k is the planned one, a score file's is counted."""
     k = task.k or (None if task.is_ragged else task.largest_k)
-    ending = str(k) if k else "k"
+    ending = str(k or ("k" if metric.startswith("avg@") else task.smallest_k))
     label = metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
     if task.lacking:
         missing = f"{task.lacking} of {task.samples} samples have no verdict"

@@ -25,6 +25,21 @@ from genbench.stats.ratios import (
 )
 from genbench.stats.scores import Floats
 
+_TURNED = {"float32": 0.002, "float16": 0.01, "bfloat16": 0.033}
+"""By number format, the share of picks of a 135M model that other kernels, sums and ties turn. Larger models
+turn fewer, because their choices are further apart."""
+USUAL_TURNED = _TURNED["bfloat16"]
+"""The share for a source that does not say its number format. GPUs evaluate in this one."""
+
+
+def turned_share(*dtypes: str | None) -> float:
+    """Return the share of picks of one model that turns between evaluations in these number formats.
+
+    Args:
+        dtypes: the number format of each evaluation. None if it is unknown.
+    """
+    return max(_TURNED.get(dtype or "", USUAL_TURNED) for dtype in dtypes)
+
 
 class MeasureRecord(JsonRecord):
     """One measure of a task. Shares are fractions of 1, other measures are in their own unit."""

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field
 
+from genbench.analysis.likelihood import USUAL_TURNED, turned_share
 from genbench.analysis.records import Interval
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.protocols import PublishedScore
+from genbench.protocols import MEANS, PublishedMean, PublishedScore
 from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.macro import MeanRecord
+from genbench.store.contract import task_entry
 from genbench.store.manifest import Manifest
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode
 
 _Z = normal_quantile(LEVEL)
-_TURNED = 0.01
-"""Share of scored choices that other arithmetic may turn: number format, kernels, ties. It is assumed."""
 _READY = "responses:"
 State = Literal["agrees", "differs", "incomplete", "ready responses", "not yet run"]
 
@@ -32,15 +32,20 @@ class ParityRecord(JsonRecord):
 
     model: str = Field(description="the model's name in the suite")
     task: str = Field(description="the task, or the group of tasks")
-    mean: Literal["macro", "micro"] | None = Field(
-        default=None,
-        description="which mean of a group or of a task's categories it is; absent if it is the plain score",
-    )
+    mean: PublishedMean | None = Field(default=None, description=MEANS)
     protocol: str = Field(description="whose words, exemplars and extraction are used")
     published: Share = Field(description="what the source reports")
     source: str = Field(description="source of the score")
     decoding: str = Field(description="how the source drew its samples")
     n: Count | None = Field(description="problems of the source; null if it does not say")
+    problems: Count | None = Field(
+        default=None, description="problems of the run; absent if nothing was run, and in older records"
+    )
+    of: Count | None = Field(
+        default=None,
+        description="problems of the task, of which those of the run are a part that was drawn by seed; "
+        "absent if the run has all",
+    )
     k: Count | None = Field(description="samples of each problem of the source; null if it does not say")
     judge: str | None = Field(
         default=None, description="who graded the answers of the run; absent if no LLM judges the task"
@@ -94,8 +99,16 @@ def ready_responses(model_identity: str) -> str | None:
     return model_identity.removeprefix(_READY) if model_identity.startswith(_READY) else None
 
 
+class RunModel(AskedModel, Protocol):
+    """What a run's record says of its model."""
+
+    @property
+    def dtype(self) -> str:
+        """Data type of the weights."""
+
+
 def run_agreement(
-    results: Results, protocols: Mapping[str, str], model: AskedModel, left_out: Collection[str] = ()
+    results: Results, protocols: Mapping[str, str], model: RunModel, left_out: Collection[str] = ()
 ) -> Iterator[ParityRecord]:
     """Yield the published scores of the model of a run, next to the measured ones.
 
@@ -105,10 +118,12 @@ def run_agreement(
     Args:
         protocols: the protocol of each task.
         model: how the model was asked.
-        left_out: the tasks of which problems were left out. Their scores neither agree nor differ.
+        left_out: the tasks of which problems were left out, other than by seed. Their scores neither agree
+            nor differ.
     """
 
     ready = ready_responses(results.model_identity)
+    turned = turned_share(model.dtype, None)
 
     def own(scores: Sequence[PublishedScore]) -> list[PublishedScore]:
         return [item for item in scores if item.of == "this model" and is_in_mode(item.decoding, model)]
@@ -121,8 +136,8 @@ def run_agreement(
     for name, task in results.tasks.items():
         protocol, judge = protocols.get(name, DEFAULT_PROTOCOL), judge_of([task])
         for score in own(task.published):
-            measured = measured_macro(task) if score.mean == "macro" else measured_task(task)
-            found = agreement(results.model, name, protocol, measured, score, judge=judge)
+            measured = _MEASURED[score.mean](task, turned)
+            found = agreement(results.model, name, protocol, measured, score, judge=judge, of=task.of)
             yield stated(found, name in left_out)
     for name, group in results.groups.items():
         tasks = [results.tasks[task] for task in group.tasks]
@@ -135,15 +150,25 @@ def run_agreement(
 
 
 def problems_left_out(manifest: Manifest) -> dict[str, str]:
-    """Return the tasks that left problems out, each with how much it has, such as `12 of 2500 rows`."""
+    """Return the tasks that left problems out, each with how much it has, such as `12 of 2500 rows`.
+
+    A part that the suite's `subset` names is left to chance by its seed, so it is not among them.
+    """
     found = {}
     for name, task in manifest.tasks.items():
         rows, pinned = task.data.get("rows"), task.data.get("pinned_rows")
-        if task.n < task.of:
+        if task.n < task.of and not _is_drawn_part(manifest, name):
             found[name] = f"{task.n} of {task.of} problems"
         elif rows is not None and pinned is not None and rows < pinned:
             found[name] = f"{rows} of {pinned} rows of the dataset"
     return found
+
+
+def _is_drawn_part(manifest: Manifest, name: str) -> bool:
+    """Return whether the problems of a task are those of its subset file, and nothing else chose them."""
+    entry, origin = task_entry(name, manifest.suite.config), manifest.origin
+    others = (entry.get("limit"), origin.limit, origin.problems, origin.shard)
+    return entry.get("subset") is not None and not any(others)
 
 
 def agreement(
@@ -154,17 +179,20 @@ def agreement(
     published: PublishedScore,
     *,
     judge: str | None = None,
+    of: int | None = None,
 ) -> ParityRecord:
     """Return a published score next to the measured one of the same model.
 
     Both runs drew from one model. On the same problems they differ by the draws, so the variance of the
     difference is that of the measured score between re-runs, and as much of the source by its own number of
-    draws. With other problems the variance between problems is added on both sides. A source that does not
-    say its k is taken to have drawn once.
+    draws. With other problems the variance between problems is added on both sides. If the run has a random
+    part of the source's problems, the variance between problems is that of a draw without replacement. A
+    source that does not say its k is taken to have drawn once.
 
     Args:
         measured: the score of the run. None if it is missing.
         judge: who graded the answers of the run.
+        of: problems of the whole task, if it is a task.
     """
     known = {
         "model": model,
@@ -180,23 +208,47 @@ def agreement(
     }
     if measured is None:
         return ParityRecord(**known, measured=None, difference=None, ci=None, state="not yet run")
+    known["problems"] = measured.n
+    if of is not None and measured.n < of:
+        known["of"] = of
     difference = measured.value - published.value
-    half = _Z * math.sqrt(_variance(measured, published.n or measured.n, published.k or 1))
+    half = _Z * math.sqrt(_variance(measured, published.n or of or measured.n, published.k or 1, of))
     bounds = (difference - half, difference + half)
     state: State = "agrees" if bounds[0] <= 0 <= bounds[1] else "differs"
     return ParityRecord(**known, measured=measured.value, difference=difference, ci=bounds, state=state)
 
 
-def measured_task(task: TaskResults) -> Measured | None:
-    """Return the score of a task with its variances, or None if it is missing."""
-    if task.value is None:
+def measured_task(task: TaskResults, turned: float = USUAL_TURNED) -> Measured | None:
+    """Return the score of a task with its variances, or None if it is missing.
+
+    Args:
+        turned: the share of scored choices that other arithmetic turns.
+    """
+    return None if task.value is None else _measured(task, task.value, task.se, turned)
+
+
+def measured_instructions(task: TaskResults, turned: float = USUAL_TURNED) -> Measured | None:
+    """Return the mean of the strict accuracies of prompts and of instructions, or None if one is missing.
+
+    Both are of the same replies, so their errors are taken to move together.
+    """
+    first = task.instructions.turns[0] if task.instructions is not None else {}
+    both = [first.get(name) for name in ("prompt_level_strict_acc", "inst_level_strict_acc")]
+    values = [item.value for item in both if item is not None and item.value is not None]
+    if len(values) < 2:
         return None
-    between = None if task.se is None else task.se**2
-    draws = _draws(task, task.value)
-    return Measured(task.value, task.n, between, draws, draws * task.k)
+    widths = [item.ci[1] - item.ci[0] for item in both if item is not None and item.ci is not None]
+    error = sum(widths) / (2 * _Z) / 2 if len(widths) == 2 else None
+    return _measured(task, sum(values) / 2, error, turned)
 
 
-def _draws(task: TaskResults, value: float) -> float:
+def _measured(task: TaskResults, value: float, se: float | None, turned: float) -> Measured:
+    between = None if se is None else se**2
+    draws = _draws(task, value, turned)
+    return Measured(value, task.n, between, draws, draws * task.k)
+
+
+def _draws(task: TaskResults, value: float, turned: float) -> float:
     """Return the variance of a score between re-runs.
 
     Nothing is drawn if texts were scored, so two evaluations of the same rows differ by arithmetic only: if a
@@ -208,7 +260,7 @@ def _draws(task: TaskResults, value: float) -> float:
     square of one problem's weight.
     """
     if task.likelihood is not None:
-        return _TURNED / (2 * task.n)
+        return turned / (2 * task.n)
     if task.rerun_ci is not None:
         return ((task.rerun_ci[1] - task.rerun_ci[0]) / (2 * _Z)) ** 2
     largest = value * (1 - value) / (task.n * task.k)
@@ -216,9 +268,18 @@ def _draws(task: TaskResults, value: float) -> float:
     return max(spread, 1 / (task.n**2 * task.k))
 
 
-def measured_macro(task: TaskResults) -> Measured | None:
+def measured_macro(task: TaskResults, turned: float = USUAL_TURNED) -> Measured | None:
     """Return the mean over a task's categories with its variances, or None if it is missing."""
     return None if task.macro is None else _measured_mean(task.macro, task.k)
+
+
+_MEASURED = {
+    None: measured_task,
+    "macro": measured_macro,
+    "micro": measured_task,
+    "instructions": measured_instructions,
+}
+"""By which mean of a task a published score is, how it is measured."""
 
 
 def measured_group(group: GroupRecord, tasks: Sequence[TaskResults]) -> Measured | None:
@@ -253,12 +314,17 @@ def _engine(engine: Mapping[str, object]) -> str:
     return str(engine.get("model") or engine.get("identity") or "unknown model")
 
 
-def _variance(measured: Measured, n: int, k: int) -> float:
+def _variance(measured: Measured, n: int, k: int, of: int | None) -> float:
     """Return the variance of the difference between the measured score and one of n problems by k samples.
 
     The variance for new problems includes that of the draws, which must not count twice.
+
+    Args:
+        of: problems of the whole task. If the source has all of them, those of the run are a part of its own.
     """
     variance = measured.draws + measured.draw * measured.n / (n * k)
     if n != measured.n and measured.between is not None:
-        variance += max(0.0, measured.between - measured.draws) * (1 + measured.n / n)
+        share = measured.n / n
+        spread = max(0.0, measured.between - measured.draws)
+        variance += spread * (1 - share if n == of else 1 + share)
     return variance

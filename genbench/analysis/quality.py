@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from genbench.analysis.records import Interval
-from genbench.analysis.results.record import Results, TaskResults, require_results
+from genbench.analysis.results.record import Results, TaskResults
+from genbench.analysis.results.run_state import require_results
 from genbench.errors import InputError, nearest
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.intervals import wilson
@@ -24,8 +25,8 @@ from genbench.stats.quality import (
     reliability,
     signal_to_noise,
     undecided,
+    useful,
 )
-from genbench.stats.resample import derive_seed
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import night_variances
 from genbench.stats.tracks.curves import monotonicity
@@ -56,7 +57,9 @@ class TaskQuality(JsonRecord):
 
     n: Count = Field(description="problems that all runs have")
     k: Count = Field(description="samples of a problem in the run with fewest")
-    useful: float = Field(description="as how many problems at 50 % these tell models apart")
+    useful: float = Field(
+        description="as how many problems at 50 % these tell the two runs apart that they tell apart best"
+    )
     undecided: Share = Field(description="problems surely right, or surely wrong, in first and last run")
     sampling: float = Field(description="standard error of one run by its samples alone")
     nights: float | None = Field(
@@ -65,8 +68,13 @@ class TaskQuality(JsonRecord):
     signal_to_noise: float | None = Field(
         description="spread of the runs over the noise of one; null without noise"
     )
-    decision: Share | None = Field(description="pairs of runs that keep their order on other problems")
-    decision_ci: Interval | None = Field(description="pairs that 95% of the redraws keep, all runs together")
+    decision: Share | None = Field(
+        description="pairs of runs that keep their order on other problems; 0.5 is a coin, as of equal models"
+    )
+    decision_ci: Interval | None = Field(description="95% interval of `decision`")
+    apart: bool = Field(
+        default=False, description="whether two of the runs differ: p at most 5 % over all pairs of runs"
+    )
     reliability: float | None = Field(description="split-half reliability; null below eight runs")
     monotonic: float | None = Field(
         description="rank correlation of step and score; null if the runs are no steps of one training"
@@ -180,17 +188,18 @@ def _task(name: str, runs: Sequence[_Run], series: bool, ids: Sequence[str]) -> 
     nights = _night_noise(means) if series and len(means) > 2 else None
     scores = means.mean(axis=1)
     noise = float(np.hypot(sampling, nights or 0.0))
-    decisions = decision_accuracy(means, seed=derive_seed(name, "quality"))
+    decisions = decision_accuracy(means, _groups(name, runs, ids))
     record = TaskQuality(
         n=len(ids),
         k=int(counts.min()),
-        useful=float(np.mean([fit.useful for fit in fits])),
+        useful=useful(fits),
         undecided=undecided(fits[0], fits[-1]),
         sampling=sampling,
         nights=nights,
         signal_to_noise=_ratio(scores, noise, series),
         decision=decisions.accuracy,
         decision_ci=(decisions.low, decisions.high),
+        apart=decisions.apart,
         reliability=reliability(means, seed=1) if len(runs) >= _MODELS_FOR_HALVES else None,
         monotonic=_monotonic(runs, scores),
         ceiling=1 - wrong,
@@ -200,8 +209,17 @@ def _task(name: str, runs: Sequence[_Run], series: bool, ids: Sequence[str]) -> 
         advice="keep",
         why="",
     )
-    advice, why = _advice(record)
+    advice, why = _advice(record, float(np.ptp(scores)))
     return record.model_copy(update={"advice": advice, "why": why})
+
+
+def _groups(name: str, runs: Sequence[_Run], ids: Sequence[str]) -> list[str | None] | None:
+    """Return the cluster of each problem as the first run that names any has it, or None."""
+    for sums in (run.sums[name] for run in runs):
+        if sums.groups is not None:
+            own = dict(zip(sums.problem_ids, sums.groups, strict=True))
+            return [own[problem] for problem in ids]
+    return None
 
 
 def _pairs(sums: TaskSums) -> list[tuple[float, int]]:
@@ -313,18 +331,26 @@ _LEAST_ANSWERS = 4
 _LEAST_USEFUL = 20.0
 _WRONG_KEYS = 0.02
 _BARELY = 0.7
+_SPREAD = 0.1
+"""Runs whose scores are this far apart are told apart, or could be with more problems like these."""
 _ENOUGH_SAMPLES = 16
 
 
-def _advice(task: TaskQuality) -> tuple[Advice, str]:
-    """Return what to do with a task, and why, from what is most wrong with it."""
+def _advice(task: TaskQuality, spread: float) -> tuple[Advice, str]:
+    """Return what to do with a task, and why, from what is most wrong with it.
+
+    Args:
+        spread: the largest difference of the scores of two runs.
+    """
     suspicious, decision = len(task.suspicious), task.decision or 0.0
     if 1 - task.ceiling >= _WRONG_KEYS and suspicious >= 2:
         return "audit", f"{suspicious} keys look wrong: a perfect model would score {100 * task.ceiling:.1f}"
-    if task.useful < min(_LEAST_USEFUL, 0.1 * task.n):
+    if task.apart:
+        return "keep", "tells these models apart"
+    if task.useful < min(_LEAST_USEFUL, 0.1 * task.n) and spread < _SPREAD:
         return "drop", f"worth {task.useful:.0f} problems: these models solve all the others, or none"
     if task.nights is not None and task.nights > task.sampling:
         return "keep", "runs move more than their samples: average checkpoints, more samples do not help"
     if task.k < _ENOUGH_SAMPLES and decision < _BARELY:
         return "raise k", f"{100 * decision:.0f} % of the pairs keep their order, and samples are noise"
-    return "keep", "tells these models apart" if decision >= _BARELY else "few pairs keep their order"
+    return "keep", "does not tell these models apart"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord
+from genbench.types import Status
 
 Interval = tuple[float, float]
 """Lower and upper bound, fractions of 1."""
@@ -23,3 +24,12 @@ class StratumRecord(JsonRecord):
     value: float | None = Field(description="fraction of 1; null if it cannot be given")
     n: int = Field(description="problems of the stratum", ge=0)
     ci: Interval | None = Field(description="95% interval for new questions of this kind")
+
+
+class ExcludedSamples(JsonRecord):
+    """Samples that were excluded, or whose prompts a server refused, for one reason."""
+
+    status: Status = Field(description="status of these samples")
+    why: str = Field(description="reason of the exclusion")
+    samples: Count = Field(description="number of these samples")
+    first: tuple[str, Count] = Field(description="problem_id and sample_index of the first")

@@ -7,43 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import (
-    compare,
-    contamination,
-    exchange,
-    launch,
-    ledger,
-    prepare,
-    quality,
-    queue,
-    review,
-    run,
-    serve,
-    show,
-    trend,
-    watch,
-)
+from genbench.cli import compare, contamination, prepare, quality, run, sandbox, show
 from genbench.cli.app import app
 from genbench.errors import GenbenchError, lacking_extra, unusable_file
 
-__all__ = [
-    "app",
-    "compare",
-    "contamination",
-    "exchange",
-    "launch",
-    "ledger",
-    "main",
-    "prepare",
-    "quality",
-    "queue",
-    "review",
-    "run",
-    "serve",
-    "show",
-    "trend",
-    "watch",
-]
+__all__ = ["app", "compare", "contamination", "main", "prepare", "quality", "run", "sandbox", "show"]
 
 
 def main() -> None:

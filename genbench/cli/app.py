@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 import typer.core
+import typer.main
 
 import genbench
+from genbench.registry import COMMANDS
 
 PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare"),
@@ -29,22 +32,48 @@ def examples(*commands: str) -> str:
 
 
 class PanelGroup(typer.core.TyperGroup):
-    """The group of all commands. Its help lists them by panel, in the order of PANELS."""
+    """The group of all commands. Its help lists them by panel, in the order of PANELS.
+
+    The commands of annexes (`registry.COMMANDS`) are imported when they are asked for.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._made = len(app.registered_commands), len(app.registered_groups)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or None. All are there for the suggestions if there is none of that name."""
+        if cmd_name not in self.commands:
+            self._import([COMMANDS[cmd_name]] if cmd_name in COMMANDS else list(COMMANDS.values()))
+        return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands, panel by panel."""
+        self._import(list(COMMANDS.values()))
         return [name for names in PANELS.values() for name in names if name in self.commands]
+
+    def _import(self, modules: Sequence[str]) -> None:
+        """Import modules, and make what they have registered since commands of this group."""
+        for module in modules:
+            import_module(module)
+        late = typer.Typer(rich_markup_mode=None)
+        late.registered_commands = app.registered_commands[self._made[0] :]
+        late.registered_groups = app.registered_groups[self._made[1] :]
+        self._made = len(app.registered_commands), len(app.registered_groups)
+        if late.registered_commands or late.registered_groups:
+            self.commands.update(typer.main.get_group(late).commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one section per panel."""
-        width = max(map(len, self.commands))
+        listed = self.list_commands(ctx)
+        width = max(map(len, listed))
         for panel, names in PANELS.items():
             with formatter.section(panel):
                 formatter.write_dl(
                     [
                         (name.ljust(width), self._short_help(name, formatter.width - width - 6))
                         for name in names
-                        if name in self.commands
+                        if name in listed
                     ]
                 )
 

@@ -19,6 +19,7 @@ from genbench.cli.options import (
     SuiteArgument,
     TrustOption,
     check_mode,
+    open_history,
     with_run_options,
 )
 from genbench.cli.output import print_json, print_record, terminal_width
@@ -350,11 +351,8 @@ def power(
 
 def _night_variances(ledger: str | None, track: str) -> Mapping[str, float]:
     """Return what the nights of a track vary by themselves. New nights are searched for changes first."""
-    from genbench.ledger.database import open_ledger
-    from genbench.trend.detect import detect_changes
-
-    with open_ledger(ledger, create=False) as opened:
-        return detect_changes(opened, track).night_noise
+    with open_history(ledger) as history:
+        return history.night_noise(track)
 
 
 @app.command(

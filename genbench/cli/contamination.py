@@ -17,6 +17,7 @@ from genbench.cli.options import (
     LimitOption,
     NotesOption,
     TrustOption,
+    open_history,
 )
 from genbench.cli.output import print_record
 from genbench.errors import InputError
@@ -37,6 +38,7 @@ def contamination() -> None:
     epilog=examples(
         "genbench contamination text aime25 math500 --corpus sft/*.jsonl.zst",
         "genbench contamination text nightly.yaml --corpus sft/ --data-dir mirror --json > overlap.json",
+        "genbench contamination text report_2026 --corpus sft.jsonl --write sft-clean.jsonl",
     ),
 )
 def contamination_text(
@@ -55,6 +57,14 @@ def contamination_text(
     data_dir: DataOption = None,
     limit: LimitOption = None,
     n: Annotated[int, typer.Option("--n", help="Words of an n-gram. The default is that of GPT-3.")] = 13,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="FILE",
+            help="Write the lines of the training file (one, of JSON Lines) that have no n-gram of a task.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,7 +76,7 @@ def contamination_text(
     from genbench.runs.training_overlap import split_arguments
 
     chosen, files = split_arguments(tasks, corpus)
-    record = genbench.overlap(chosen, files, mirror=data_dir, limit=limit, n=n, quiet=quiet)
+    record = genbench.overlap(chosen, files, mirror=data_dir, limit=limit, n=n, quiet=quiet, write=write)
     print_record(record, overlap_text, as_json)
 
 
@@ -134,10 +144,7 @@ def _twin_names(text: str) -> tuple[str, str]:
 
 def _runs_of(track: str, runs: list[Path], ledger: str | None, notes: Path | None) -> list[Path]:
     """Return the base of a track, its earlier runs, and the run that is tested."""
-    from genbench.ledger.database import open_ledger
-    from genbench.ledger.history import previous_runs
-
     if len(runs) != 1:
         raise InputError(f"--track {track}: name the tested run alone, found {len(runs)} runs")
-    with open_ledger(ledger, notes, create=False) as opened:
-        return previous_runs(opened, track, runs[0])
+    with open_history(ledger, notes) as history:
+        return history.previous_runs(track, runs[0])

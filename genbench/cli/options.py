@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genbench import registry
 from genbench.runs.options import RunOptions, run_options
+
+if TYPE_CHECKING:
+    from genbench.protocols import History
 
 Command = Callable[..., None]
 
@@ -145,3 +150,13 @@ def check_mode(
             raise typer.BadParameter(f"goes without {mode}", param_hint=item.opts[0])
         if not chosen and item.name in own:
             raise typer.BadParameter(f"goes with {mode}", param_hint=item.opts[0])
+
+
+def open_history(ledger: str | None, notes: Path | None = None) -> AbstractContextManager[History]:
+    """Open the runs of a track that a ledger knows.
+
+    Raises:
+        InputError: there is no ledger, or it cannot be opened.
+    """
+    opened: AbstractContextManager[History] = registry.load_object(registry.HISTORY)(ledger, notes)
+    return opened

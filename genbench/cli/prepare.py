@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -69,10 +70,10 @@ def tasks(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the tasks that have a name, or show one.
+    """List the named tasks by what they ask for, or show one.
 
-    Each is shown with its dataset, number of samples per problem (k), verifier, licence, and whether its
-    dataset is gated. One task is shown with its options, its protocols and the scores that others report.
+    Each is shown with its rows, number of samples per problem (k), and whether its dataset is gated. One task
+    is shown with its dataset, licence, options, protocols and the scores that others report.
     With --plugins, tasks, verifiers, metrics, engines, export formats and judge forms are listed, each with
     the package that brings it.
     """
@@ -91,7 +92,7 @@ def tasks(
         others = ", ".join(item.info.name for item in found if item not in named)
         print(f"others with '{named[0].info.name}': {others}" if others else "", end="\n" if others else "")
     else:
-        print(tasks_text([item.info for item in found]))
+        print(tasks_text([item.info for item in found], shutil.get_terminal_size().columns))
 
 
 def _print_plugins(as_json: bool) -> None:
@@ -140,6 +141,7 @@ def init(
 @app.command(
     epilog=examples(
         "genbench check suite.yaml",
+        "genbench check --model ./my-checkpoint --task gsm8k",
         "genbench check reasoning --data-dir /data/mirror",
         "genbench check smollm3 --speed 12000 --mean-tokens 6000",
         "genbench check suites/*.yaml --data-dir /data/mirror",
@@ -149,13 +151,17 @@ def init(
         "genbench check suite.yaml --task mmlu --subset 250 --strata subject -o mmlu-250.json",
     ),
 )
-@with_run_options("models", "data_dir", "limit", "tasks", "overrides", "with_test", "trust_code")
+@with_run_options("models", "data_dir", "limit", "tasks", "k", "overrides", "with_test", "trust_code")
 def check(
     context: typer.Context,
-    suites: Annotated[
-        list[str], typer.Argument(metavar="suite...", help="Suite files, or names of shipped suites.")
-    ],
     options: RunOptions,
+    suites: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[suite]...",
+            help="Suite files, or names of shipped suites. Or give --model and --task.",
+        ),
+    ] = None,
     speed: Annotated[
         float | None,
         typer.Option(min=1, help="Completion tokens per second of the engine, for the estimate."),
@@ -201,29 +207,32 @@ def check(
             "data_dir",
             "limit",
             "tasks",
+            "k",
             "overrides",
             "with_test",
             "trust_code",
             "as_json",
         ),
     )
-    if (prompts or subset) and len(suites) > 1:
+    named: list[str | None] = [*suites] if suites else [None]
+    if (prompts or subset) and len(named) > 1:
         raise typer.BadParameter("goes with one suite", param_hint="--prompts" if prompts else "--subset")
     if subset is not None:
-        _write_subset(replace(options, suite=suites[0]), subset, strata, seed, output)
+        _write_subset(replace(options, suite=named[0]), subset, strata, seed, output)
         return
     if strata is not None or output is not None or seed:
         raise typer.BadParameter("--strata, --seed and --output go with --subset")
     assumed = CostAssumptions.given(speed, mean_tokens)
     found: dict[str, list[Check]] = {}
-    for suite in dict.fromkeys(suites):
+    for suite in dict.fromkeys(named):
         if prompts:
             _print_prompts(replace(options, suite=suite), as_json)
             return
-        found[suite] = check_suite(replace(options, suite=suite), assumed)
+        name = suite or "the command"
+        found[name] = check_suite(replace(options, suite=suite), assumed)
         if not as_json:
-            print_checks(found[suite], as_json)
-            print_lines(_outcome(suite, found[suite], several=len(suites) > 1))
+            print_checks(found[name], as_json)
+            print_lines(_outcome(name, found[name], several=len(named) > 1))
     if as_json:
         print_suites_checked(found)
     if any(item.state == "error" for checks in found.values() for item in checks):

@@ -9,7 +9,7 @@ import typer
 
 import genbench
 from genbench.cli.app import app, examples
-from genbench.cli.options import JsonOption, LedgerOption, NotesOption
+from genbench.cli.options import JsonOption, LedgerOption, NotesOption, open_history
 from genbench.cli.output import print_record
 from genbench.errors import InputError
 
@@ -47,8 +47,5 @@ def quality(
 
 def _nights(track: str, ledger: str | None, notes: Path | None) -> list[Path]:
     """Return the folders of the newest nights of a track that are there."""
-    from genbench.ledger.database import open_ledger
-    from genbench.ledger.history import stored_runs
-
-    with open_ledger(ledger, notes, create=False) as opened:
-        return stored_runs(opened, track)
+    with open_history(ledger, notes) as history:
+        return history.stored_runs(track)

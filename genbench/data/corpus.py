@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -55,6 +55,15 @@ class Batch:
                 yield part
                 part = Batch(self.path)
         yield part
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Lines of a training file that were copied, left out as asked, and left out as unreadable."""
+
+    kept: int
+    removed: int
+    unreadable: int
 
 
 @dataclass(slots=True)
@@ -108,15 +117,51 @@ class CorpusFile:
 
     def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line. Lines that are too long are counted as unreadable."""
-        number = 0
-        while line := file.readline(_LONGEST_LINE):
-            number += 1
-            if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+        for number, line in _numbered(file):
+            if line is None:
                 self._note(number, f"is longer than {_LONGEST_LINE >> 20} MiB")
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(_LONGEST_LINE)
             else:
                 yield number, line.decode("utf-8", "replace")
+
+    def copy_without(self, lines: Collection[int], place: Path) -> Copied:
+        """Write the JSON lines of this file, as they are, to a new file, all but some.
+
+        Lines that are blank, no JSON or too long are left out too. Nothing half-written stays at `place`.
+
+        Args:
+            lines: numbers of the lines to leave out, from 1.
+            place: the file to write. It must not exist.
+
+        Raises:
+            DataError: the file cannot be read, or `place` cannot be written or exists.
+        """
+        kept = removed = unreadable = 0
+        draft = place.with_name(f".{place.name}.part")
+        try:
+            with (
+                self.path.open("rb") as raw,
+                _unpacked(raw, self.path.suffix.lower()) as file,
+                draft.open("wb") as made,
+            ):
+                for number, line in _numbered(file):
+                    if line is not None and not line.strip():
+                        continue
+                    if number in lines:
+                        removed += 1
+                    elif line is None or not _is_json(line):
+                        unreadable += 1
+                    else:
+                        kept += 1
+                        made.write(line.removesuffix(b"\n") + b"\n")
+            if place.exists():  # made while this one was searched
+                raise DataError(f"{place}: exists already, and is not overwritten")
+            draft.replace(place)
+        except (OSError, EOFError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise DataError(f"{place}: cannot be written from {self.path}: {why}") from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return Copied(kept, removed, unreadable)
 
     def _add_json(self, batch: Batch, line: int, text: str) -> None:
         if not text.strip():
@@ -158,6 +203,27 @@ class CorpusFile:
         self.first_unreadable = self.first_unreadable or f"{self.path}:{line} {what}"
 
 
+def _numbered(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the number and the bytes of each line, or None for a line that is too long."""
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            yield number, line
+            continue
+        yield number, None
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_LONGEST_LINE)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line.decode("utf-8", "replace").removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def corpus_files(paths: Sequence[Path]) -> list[CorpusFile]:
     """Return the training files at `paths`. Of a folder, all files of known kinds are taken.
 
@@ -189,6 +255,11 @@ def kind_of(path: Path) -> str:
     if kind is None:
         raise DataError(f"{path}: cannot read '{''.join(path.suffixes)}' files; wanted {SUFFIXES}")
     return kind
+
+
+def is_json_lines(path: Path) -> bool:
+    """Return whether the name of a file says that it is JSON Lines, maybe compressed."""
+    return _kind(path) in _JSON
 
 
 def is_training_file(path: Path) -> bool:

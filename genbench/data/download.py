@@ -12,6 +12,8 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from genbench.data.hub import file_urls
+from genbench.data.local import without_nan
+from genbench.data.parquet import has_floats
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row
 
@@ -27,7 +29,7 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     Raises:
         DataError: gated, unknown, of another layout, or out of reach and not cached.
     """
-    name = f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
+    name = dataset.name
     if Path(dataset.repo).exists():  # `datasets` would read it without a word
         raise DataError(
             f"{name}: the current folder has '{dataset.repo}', which would be read instead of the hub; run "
@@ -50,7 +52,7 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     lacking = [column for column in dataset.columns if column not in table.column_names]
     if lacking:
         raise DataError(f"{name} has no column {', '.join(lacking)}; it has {', '.join(table.column_names)}")
-    return list(table.select_columns(list(dataset.columns))), commit
+    return _rows(table.select_columns(list(dataset.columns))), commit
 
 
 def fetch_all(
@@ -75,7 +77,13 @@ def fetch_all(
     card = HfApi().dataset_info(dataset.repo, revision=commit, timeout=PROBE_TIMEOUT_S).card_data
     licence = card.get("license") if card is not None else None
     words = ", ".join(licence) if isinstance(licence, list) else licence
-    return list(table), commit, str(words or "not stated")
+    return _rows(table), commit, str(words or "not stated")
+
+
+def _rows(table: datasets.Dataset) -> list[Row]:
+    """Return the rows, with null for NaN."""
+    floats = [field.name for field in table.features.arrow_schema if has_floats(field.type)]
+    return [row | {name: without_nan(row[name]) for name in floats} for row in table]
 
 
 def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:

@@ -7,6 +7,7 @@ from typing import Any
 
 from genbench.data.digest import rows_digest
 from genbench.data.local import read_rows
+from genbench.data.zipped import with_texts
 from genbench.errors import DataError, asking_for_extras
 from genbench.protocols import HubDataset, Row
 
@@ -27,13 +28,15 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
             rows at a pinned revision of the hub than the pinned ones.
     """
     rows, path, revision = _read(dataset, data_dir)
+    if dataset.texts is not None and data_dir is not None:
+        rows = with_texts(rows, dataset.texts, data_dir / dataset.repo)
     source = "hub" if data_dir is None else "mirror"
-    columns = (dataset.config_column, *dataset.columns) if dataset.configs else dataset.columns
+    columns = dataset.own_columns
     digest = rows_digest(rows, columns)
     warning = _difference(dataset, len(rows), digest)
     if warning and source == "hub" and dataset.revision is not None:
         raise DataError(
-            f"{_name(dataset)} at revision {dataset.revision}: {warning}. Clear the cache of `datasets` "
+            f"{dataset.name} at revision {dataset.revision}: {warning}. Clear the cache of `datasets` "
             "and try again, or mirror what you have and give --data-dir: it is then used and the difference "
             "recorded"
         )
@@ -41,7 +44,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         "source": source,
         "repo": dataset.repo,
         "config": ", ".join(dataset.configs) or dataset.config,
-        "split": dataset.split,
+        "split": ", ".join(dataset.splits) or dataset.split,
         "revision": revision,
         "path": str(path) if path else None,
         "rows": len(rows),
@@ -49,17 +52,17 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         "digest": digest,
         "pinned_rows": dataset.row_count,
         "pinned_digest": dataset.digest,
-        "warning": f"{path or _name(dataset)}: {warning}" if warning else None,
+        "warning": f"{path or dataset.name}: {warning}" if warning else None,
     }
 
 
 def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path | None, str | None]:
     """Return the rows, the file or folder of the mirror, and the commit of the hub."""
-    if dataset.configs:
-        return _read_configs(dataset, data_dir)
+    if dataset.configs or dataset.splits:
+        return _read_parts(dataset, data_dir)
     if data_dir is None and dataset.by_hand:
         raise DataError(
-            f"{_name(dataset)}: the files of the repository are no dataset. {dataset.by_hand}, and give "
+            f"{dataset.name}: the files of the repository are no dataset. {dataset.by_hand}, and give "
             "--data-dir DIR"
         )
     if data_dir is not None and (downloaded := _downloaded(dataset, data_dir)):
@@ -73,23 +76,14 @@ def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path |
     return rows, None, revision
 
 
-def _read_configs(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path | None, str | None]:
-    """Return the rows of all configs in their order, each with the name of its config."""
+def _read_parts(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path | None, str | None]:
+    """Return the rows of all configs and splits in their order, each with the names of its own."""
     found: list[Row] = []
     revision = None
-    for config in dataset.configs:
-        one = _of_config(dataset, config)
+    for one, columns in dataset.parts():
         rows, _, revision = _read(one, data_dir)
-        found += [{**row, dataset.config_column: config} for row in rows]
+        found += [{**row, **columns} for row in rows]
     return found, None if data_dir is None else data_dir / dataset.repo, revision
-
-
-def _of_config(dataset: HubDataset, config: str) -> HubDataset:
-    """Return one config of several. Some benchmarks have a repository for each, named with `{config}`."""
-    one = {"configs": (), "rows": None, "digest": None}
-    if "{config}" in dataset.repo:
-        return dataset.model_copy(update=one | {"repo": dataset.repo.replace("{config}", config)})
-    return dataset.model_copy(update=one | {"config": config})
 
 
 def _downloaded(dataset: HubDataset, data_dir: Path) -> list[Path]:
@@ -118,7 +112,7 @@ def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
     if not data_dir.is_dir():
         raise DataError(f"{data_dir}: no such folder (given as the data folder)")
     raise DataError(
-        f"{_name(dataset)} is not in the mirror: {stem}.jsonl (or .parquet) does not exist. "
+        f"{dataset.name} is not in the mirror: {stem}.jsonl (or .parquet) does not exist. "
         + how_to_mirror(dataset, data_dir)
     )
 
@@ -167,10 +161,6 @@ def _loading(dataset: HubDataset) -> str:
 
 def _stem(dataset: HubDataset, data_dir: Path) -> Path:
     return data_dir / dataset.repo / dataset.config / dataset.split
-
-
-def _name(dataset: HubDataset) -> str:
-    return f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
 
 
 def _difference(dataset: HubDataset, rows: int, digest: str) -> str | None:

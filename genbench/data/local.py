@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,25 @@ def load_file(path: Path, columns: Sequence[str], hint: str = "") -> tuple[list[
         "columns": list(columns),
         "digest": rows_digest(rows, columns),
     }
+
+
+NOT_NUMBERS: Mapping[str, str | None] = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
+"""What JSON does not know and Python writes all the same. pandas writes NaN for a missing value."""
+
+
+def without_nan(value: Any) -> Any:
+    """Return a value with null for NaN and text for infinity, at any depth. JSON knows neither."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else NOT_NUMBERS[json.dumps(value)]
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    if isinstance(value, dict):
+        return {name: without_nan(inner) for name, inner in value.items()}
+    return value
+
+
+_MISSING = frozenset({"NaN", "nan"})
+"""Cells of a CSV file that stand for a missing value, as pandas and NumPy write it."""
 
 
 class RecentFile:
@@ -105,7 +125,8 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                row = json.loads(text, parse_constant=NOT_NUMBERS.__getitem__)
             except UnicodeDecodeError as error:
                 raise DataError(f"{path}:{number}: not UTF-8 (byte {error.start} of the line)") from error
             except (ValueError, RecursionError) as error:
@@ -116,7 +137,10 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the number of each row's last line and the row. Every value stays text (an id `007` too)."""
+    """Yield the number of each row's last line and the row. Every value stays text (an id `007` too).
+
+    A cell `NaN` is null.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         try:
@@ -131,7 +155,8 @@ def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
                         f"{path}:{reader.line_num}: {len(values)} values for {len(header)} columns; "
                         "quote values that contain the separator"
                     )
-                yield reader.line_num, dict(zip(header, values, strict=True))
+                cells = (None if value in _MISSING else value for value in values)
+                yield reader.line_num, dict(zip(header, cells, strict=True))
         except csv.Error as error:
             raise DataError(f"{path}:{reader.line_num}: {error}; JSON Lines has no such limits") from error
 

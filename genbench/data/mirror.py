@@ -41,6 +41,8 @@ def mirror_dataset(dataset: HubDataset, to: Path, source: Path | None = None) ->
     Raises:
         DataError: the rows cannot be read, are not the pinned ones, or are read back otherwise than written.
     """
+    if dataset.configs or dataset.splits:
+        return _mirror_parts(dataset, to, source)
     there = _there(dataset, to)
     if there is not None:
         return there
@@ -64,6 +66,19 @@ def mirror_dataset(dataset: HubDataset, to: Path, source: Path | None = None) ->
             f"{facts['digest'][:16]}…); is the disk full?"
         )
     return MirroredSplit(path, len(rows), digest, facts["revision"], facts["warning"], was_there=False)
+
+
+def _mirror_parts(dataset: HubDataset, to: Path, source: Path | None) -> MirroredSplit:
+    """Put all configs and splits of a dataset into the mirror, each in its own file."""
+    parts = [mirror_dataset(one, to, source) for one, _ in dataset.parts()]
+    rows, facts = load_rows(dataset, to)
+    if facts["warning"] is not None and dataset.digest is not None:
+        raise DataError(f"{facts['warning']}; a mirror has the pinned rows or none")
+    was_there = all(part.was_there for part in parts)
+    first = parts[0]
+    return MirroredSplit(
+        first.path, len(rows), facts["digest"], first.revision, facts["warning"], was_there=was_there
+    )
 
 
 def _there(dataset: HubDataset, to: Path) -> MirroredSplit | None:

@@ -11,6 +11,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from genbench.data.local import without_nan
 from genbench.errors import DataError
 from genbench.protocols import Row
 
@@ -33,11 +34,24 @@ def read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
     number = 0
     try:
         for batch in read_batches(path, row_bytes=_ROW_BYTES):
+            floats = {column.name for column in batch.schema if has_floats(column.type)}
             for row in batch.to_pylist():
                 number += 1
-                yield number, {name: _plain(value) for name, value in row.items()}
+                yield (
+                    number,
+                    {
+                        name: _plain(without_nan(value) if name in floats else value)
+                        for name, value in row.items()
+                    },
+                )
     except (pa.ArrowException, UnicodeDecodeError, OverflowError, ValueError) as error:
         raise DataError(f"{path}: no readable Parquet file (after row {number}): {error}") from error
+
+
+def has_floats(kind: pa.DataType) -> bool:
+    """Return whether values of a type can contain NaN."""
+    inside = (kind.field(place).type for place in range(kind.num_fields))
+    return bool(pa.types.is_floating(kind)) or any(map(has_floats, inside))
 
 
 def _plain(value: object) -> object:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from genbench.draw.capacity import Capacity
 from genbench.draw.draw_queue import Draw
@@ -51,6 +51,19 @@ class Rollouts(Protocol):
             EngineError: the engine is gone, or no rollout can be run.
         """
         ...
+
+
+class RunRollouts(Rollouts, Protocol):
+    """The rollouts of one attempt. Use it in `async with`."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Return what is recorded of the attempt."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *error: object) -> None: ...
 
 
 Offer = Callable[[Draw, list[Completion], list[Answer]], None]
@@ -190,6 +203,9 @@ class Generation:
                 asking -= 1
                 if not asking and draw.sample in self.rolling:
                     self.away.add(draw.sample)
+            if completion.refused and completion.completion_tokens == 0:
+                # A harness is told so, and may go on with another request. It is no turn.
+                raise RequestFailedError(completion.refused)
             of_trace = await self.count_trace(completion, self.split(completion))
             completion = replace(completion, trace_tokens=of_trace, prompt=request.prompt)
             self._keep(completion)
@@ -225,7 +241,8 @@ class Generation:
 
     async def _complete(self, engine: Engine, request: Request) -> Completion:
         if request.max_tokens == 0:
-            return unanswered(request, self.attempt, "", "length")
+            found = unanswered(request, self.attempt, "", "length")
+            return found if request.turn else replace(found, refused=TOO_LONG)
         try:
             if request.speaker == "user" and self.user is not None:
                 return unanswered(request, self.attempt, await self.user(request), "stop")
@@ -256,6 +273,10 @@ class Generation:
 
 def _say_nothing(line: str) -> None:
     """Ignore a line. With a single engine the error that ends the run says the same."""
+
+
+TOO_LONG = "the prompt fills the context and leaves nothing for an answer"
+"""Why a prompt is not sent at all."""
 
 
 def failed(request: Request, attempt: int, why: str) -> Completion:

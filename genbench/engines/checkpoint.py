@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines import devices
+from genbench.engines.weights import gguf_words
 from genbench.errors import ConfigError, DataError
 from genbench.suite import shipped
 from genbench.suite.engine import SuiteMistake
@@ -25,7 +26,8 @@ _NOT_IDENTITY = re.compile(
     r"generation_config\.json|trainer_state\.json|training_args\..+|(?:all|eval|train)_results\.json"
     r"|(?:optimizer|scheduler|scaler|rng_state).*|zero_to_fp32\.py"
 )
-"""Files that a trainer leaves next to a checkpoint. They do not shape what is sampled."""
+"""Files that a trainer leaves next to a checkpoint. They do not shape what is sampled, apart from the end
+tokens of generation_config.json, which are terms."""
 _NOT_IDENTITY_FOLDERS = re.compile(r"global_step\d+|checkpoint-\d+|\..*")
 """Folders of optimizer states, of other checkpoints, and hidden ones."""
 
@@ -86,6 +88,23 @@ class Checkpoint:
         return {key: value for key, value in sorted(self.config.items()) if key not in _NO_MATTER}
 
 
+def listed_ends(folder: Path) -> tuple[int, ...]:
+    """Return the ids of the end tokens that generation_config.json lists. Servers stop at all of them.
+
+    Raises:
+        DataError: the file is not a JSON object.
+    """
+    file = folder / "generation_config.json"
+    if not file.is_file():
+        return ()
+    try:
+        listed = json.loads(file.read_text(encoding="utf-8")).get("eos_token_id")
+    except (ValueError, AttributeError) as error:
+        raise DataError(f"{file} is not a JSON object ({error}); copy the file again, or remove it") from None
+    ids = [listed] if isinstance(listed, int) else listed if isinstance(listed, list) else []
+    return tuple(item for item in ids if isinstance(item, int))
+
+
 _NO_MATTER = frozenset({"_name_or_path", "transformers_version", "torch_dtype", "dtype", "use_cache"})
 """Keys of config.json that change no score: names, versions, the data type on disk (its use is a term)."""
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack")
@@ -107,6 +126,9 @@ def find(path: str, revision: str | None, base: Path, *, weights: bool = True) -
         if revision is not None:
             raise ConfigError(f"{path} is a local folder: 'revision' is for hub ids; remove it")
         return Checkpoint(local.resolve(), f"sha256:{folder_digest(local.resolve())}")
+    if local.is_file():
+        said = f"{local} is a file, wanted the folder of a model"
+        raise ConfigError(f"model path: {gguf_words(local) if local.suffix == '.gguf' else said}")
     if path.startswith((".", "/", "~", shipped.PREFIX)) or path.count("/") != 1:
         raise ConfigError(
             f"model path '{path}': no such folder (looked at {local}), and not a hub id (ORG/NAME)"
@@ -144,7 +166,10 @@ def folder_digest(path: Path) -> str:
         ConfigError: the folder contains no model and no adapter.
     """
     files = sorted(file for file in path.rglob("*") if _counts(file, path))
+    gguf = next((file for file in files if file.suffix == ".gguf"), None)
     if not any(file.name in ("config.json", "adapter_config.json") for file in files):
+        if gguf is not None:
+            raise ConfigError(gguf_words(gguf))
         raise ConfigError(f"{path}: has no config.json (a model) and no adapter_config.json (an adapter)")
     cache = _DigestCache()
     with ThreadPoolExecutor(max_workers=4) as pool:

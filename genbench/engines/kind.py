@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from genbench.engines.checkpoint import listed_ends
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding, ModelConfig
+from genbench.types import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,11 @@ class EngineSettings(ABC):
         return "it gives no log-probabilities of given texts; use engine.kind vllm"
 
     @property
+    def no_loop_stop(self) -> str:
+        """Return why the engines cannot end a reply that repeats, in words after "and". Nothing: they can."""
+        return "this engine shows no reply while it is drawn"
+
+    @property
     def share_key(self) -> tuple[object, int] | None:
         """Return what the engine is loaded with and the number of the replica, or None.
 
@@ -173,6 +180,20 @@ class FoundModel(ABC):
     def architecture(self) -> Mapping[str, Any]:
         """Return what config.json of the model says that can change a score. Empty if none is read."""
         return {}
+
+    @property
+    def listed_ends(self) -> Sequence[int]:
+        """Return the end tokens that generation_config.json lists. By default it is next to the tokenizer."""
+        return () if self.tokenizer is None else listed_ends(self.tokenizer)
+
+    @property
+    def served_context(self) -> int | None:
+        """Return the context of servers that render prompts themselves, or None if it is unknown."""
+        return None
+
+    def count(self, messages: Sequence[Message]) -> int | None:
+        """Return the tokens of a chat that is rendered elsewhere, or None if nobody tells."""
+        return None
 
     @abstractmethod
     def settings(self, prompts: PromptFacts) -> EngineSettings:

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from genbench.engines.checkpoint import DECLARED
+from genbench.engines.checkpoint import DECLARED, listed_ends
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.protocols import Engine
@@ -54,6 +54,8 @@ class MemoryModel(ABC):
     vocab_size: int | None = None
     batch = 1
     """Requests that are drawn together."""
+    listed_ends: tuple[int, ...] | None = None
+    """The end tokens of the model's own generation config. None: those of a file next to the tokenizer."""
     unused: frozenset[str] = frozenset()
     """Keys of the decoding that the model cannot follow, unless they have their default."""
 
@@ -179,7 +181,7 @@ class TransformersModel(MemoryModel):
         batch: requests that are drawn together.
     """
 
-    unused = frozenset({"presence_penalty", "frequency_penalty", "stop_token_ids", "thinking_token_budget"})
+    unused = frozenset({"presence_penalty", "frequency_penalty", "thinking_token_budget"})
 
     def __init__(self, model: Any, tokenizer: Path, batch: int) -> None:
         self._model, self.tokenizer, self.batch = model, tokenizer, batch
@@ -189,6 +191,8 @@ class TransformersModel(MemoryModel):
         config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
         self.context = getattr(config, "max_position_embeddings", None)
         self.vocab_size = model.get_input_embeddings().num_embeddings
+        own = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+        self.listed_ends = tuple(own) if isinstance(own, list) else () if own is None else (int(own),)
         self.version = f"transformers {metadata.version('transformers')}"
 
     async def draw(self, request: Request, decoding: Decoding) -> Drawn:
@@ -246,7 +250,7 @@ class TransformersModel(MemoryModel):
         for row, request in enumerate(requests):
             ids[row, width - len(request.token_ids) :] = torch.tensor(request.token_ids)
             mask[row, width - len(request.token_ids) :] = 1
-        ends = _end_ids(model, tokenizer)
+        ends = [*_end_ids(model, tokenizer), *decoding.stop_token_ids]
         with _sampling_mode(torch, model, _batch_seed(requests)):
             out = model.generate(
                 input_ids=ids.to(model.device),
@@ -254,14 +258,14 @@ class TransformersModel(MemoryModel):
                 max_new_tokens=max(request.max_tokens for request in requests),
                 min_new_tokens=decoding.min_tokens or None,
                 pad_token_id=pad,
-                eos_token_id=None if decoding.ignore_eos else ends,
+                eos_token_id=(list(decoding.stop_token_ids) or None) if decoding.ignore_eos else ends,
                 repetition_penalty=decoding.repetition_penalty,
                 use_cache=True,
                 **_hf_sampling(decoding),
             )
         rows = out[:, width:].tolist()
         return [
-            self._drawn(row, request, () if decoding.ignore_eos else ends, decoding.stop)
+            self._drawn(row, request, decoding.stop_token_ids if decoding.ignore_eos else ends, decoding.stop)
             for row, request in zip(rows, requests, strict=True)
         ]
 
@@ -348,9 +352,12 @@ class FunctionModel(MemoryModel):
         Raises:
             EngineError: it raised, or returned something else than a text.
         """
+        task = asyncio.current_task()
         try:
             found = await self._function(request, decoding.sampling)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the run is ended; the function itself may raise the same, as a client that gives up
             raise EngineError(
                 f"evaluate: the function failed for {request.sample}: {type(error).__name__}: {error}"
             ) from error
@@ -358,7 +365,26 @@ class FunctionModel(MemoryModel):
             return Drawn(found)
         if not isinstance(found, Drawn):
             raise EngineError(f"evaluate: the function returned {found!r:.80}, wanted a text or Drawn")
+        return _checked(found)
+
+
+def _checked(found: Drawn) -> Drawn:
+    """Check what the caller's function says of a reply, before a line of the run folder has it.
+
+    Raises:
+        EngineError: its text, its finish reason or its tokens are none.
+    """
+    tokens, reasons = found.tokens, get_args(FinishReason)
+    text: object = found.text  # a dataclass does not check what it gets
+    if not isinstance(text, str):
+        wrong = f"a text of {text!r:.80}, wanted a text"
+    elif found.finish_reason not in reasons:
+        wrong = f"finish_reason {found.finish_reason!r:.80}, wanted one of {', '.join(reasons)}"
+    elif tokens is not None and (not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0):
+        wrong = f"tokens {tokens!r:.80}, wanted a number from 0 on, or None"
+    else:
         return found
+    raise EngineError(f"evaluate: the function returned {wrong}")
 
 
 def memory_model(model: Any, tokenizer: Path | None, batch: int | None) -> MemoryModel:
@@ -469,6 +495,13 @@ class FoundMemoryModel(FoundModel):
 
     model: MemoryModel
 
+    @property
+    def listed_ends(self) -> Sequence[int]:
+        """Return the end tokens of the model's own generation config, or of its file."""
+        if self.model.listed_ends is not None:
+            return self.model.listed_ends
+        return () if self.tokenizer is None else listed_ends(self.tokenizer)
+
     def settings(self, prompts: PromptFacts) -> MemorySettings:
         """Return the settings of the one engine.
 
@@ -525,6 +558,11 @@ class MemorySettings(EngineSettings):
     def opening(self) -> str:
         """Return what starting the engine means, for people."""
         return "the model is in memory"
+
+    @property
+    def no_loop_stop(self) -> str:
+        """Return why a reply that repeats cannot be ended."""
+        return "evaluate draws whole replies"
 
     @property
     def no_scores(self) -> str:

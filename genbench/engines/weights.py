@@ -88,6 +88,8 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
             f"{folder} has a config and no weights (*.safetensors, *.bin, *.pt, *.gguf); copy the rest of "
             "the checkpoint, or set engine.load_format for other files"
         )
+    if all(file.suffix == ".gguf" for file in weights):
+        raise ConfigError(gguf_words(weights[0]))
     _refuse_missing_numbers(weights)
     tensors: dict[str, Tensor] = {}
     owners: dict[str, set[str]] = {}
@@ -101,6 +103,15 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     for index in (file for file in files if file.name.endswith(".index.json")):
         _check_index(index, owners)
     return tensors
+
+
+def gguf_words(file: Path) -> str:
+    """Return what to do with a GGUF file."""
+    return (
+        f"{file} is in the format GGUF, and genbench reads checkpoints of Transformers; write one with "
+        f"AutoModelForCausalLM.from_pretrained({str(file.parent)!r}, gguf_file={file.name!r})"
+        ".save_pretrained(DIR), and the same for AutoTokenizer, or name the model that the file was made of"
+    )
 
 
 def _is_weights(file: Path) -> bool:
@@ -205,6 +216,8 @@ _REFUSED = {
 }
 # base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight; an adapter's name may precede `weight`
 _PART = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])(?:\.\w+)?\.weight")
+# The base layer of an embedding is a copy, which vLLM leaves out.
+_IS_LORA = re.compile(r"\.lora_(?:embedding_)?[AB](?:\.|$)|\.(?:embed_tokens|lm_head)\.base_layer\.weight$")
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
 
 
@@ -297,6 +310,10 @@ def _check_kind(folder: Path, config: Mapping[str, Any]) -> None:
     for key, words in _REFUSED.items():
         if config.get(key):
             raise ConfigError(f"{folder} {words}, which vLLM does not serve; {_MERGE}")
+    if config.get("trainable_token_indices"):
+        raise ConfigError(
+            f"{folder} has trained tokens (trainable_token_indices), which vLLM does not serve; {_MERGE}"
+        )
     if config.get("bias", "none") != "none":
         raise ConfigError(f"{folder} trained biases (bias: {config['bias']}); {_MERGE}")
     whole = [name for name in config.get("modules_to_save") or () if name not in ("classifier", "score")]
@@ -325,6 +342,12 @@ def _tensors(folder: Path) -> dict[str, Tensor]:
         tensors = read_header(file)
         if any("lora_magnitude_vector" in name for name in tensors):
             raise ConfigError(f"{folder} is a DoRA adapter, which vLLM does not serve; {_MERGE}")
+        other = next((name for name in tensors if not _IS_LORA.search(name)), None)
+        if other is not None:
+            raise ConfigError(
+                f"{folder} has trained tokens or other weights than LoRA's ({other}), which vLLM does not "
+                f"serve; {_MERGE}"
+            )
         return tensors
     if not any((folder / name).is_file() for name in ("adapter_model.bin", "adapter_model.pt")):
         raise ConfigError(f"{folder} has no adapter_model.safetensors; copy the rest of the adapter")

@@ -93,7 +93,7 @@ def _calibration_case(line: str, where: str, spec: JudgeSpec) -> CalibrationCase
         words = spec.form.expected_words(label, reference)
         valid = spec.form.vocabulary()
     for word in words:
-        if word not in valid:
+        if valid and word not in valid:
             raise ConfigError(f"{where}: unknown label '{word}'{nearest(word, valid)}")
     answer = Answer(str(text), "absent", "", False)
     own = str(row.get("prompt", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -55,9 +56,14 @@ class FreeReply(Strict):
                 raise ValueError(f"patterns: {source!r} has {groups} groups, wanted one: the verdict")
         return self
 
-    def verdict(self, reply: str) -> str | None:
-        """Return the verdict of a reply. None if it has none, or two that differ and `strict` is set."""
-        found = self._matches(reply) if self.json_key is None else self._values(reply)
+    def verdict(self, reply: str, booleans: Collection[str] = ()) -> str | None:
+        """Return the verdict of a reply. None if it has none, or two that differ and `strict` is set.
+
+        Args:
+            booleans: verdicts that a JSON boolean gives, and no text. A text "true" is then another verdict,
+                with its quotes: HealthBench's own reader asks again (simple-evals, healthbench_eval.py).
+        """
+        found = self._matches(reply) if self.json_key is None else self._values(reply, booleans)
         if self.strict:
             found = self._after_announced(reply) or found
             if len(set(found)) > 1:
@@ -82,7 +88,7 @@ class FreeReply(Strict):
         last = _VERDICT.split(reply)[-1]
         return self._matches(last) if last != reply else []
 
-    def _values(self, reply: str) -> list[str]:
+    def _values(self, reply: str, booleans: Collection[str]) -> list[str]:
         """Return the values of the key. An object may have it twice."""
         objects: list[list[tuple[str, Any]]] = []
 
@@ -97,7 +103,7 @@ class FreeReply(Strict):
         outermost = objects[-1] if isinstance(record, dict) else []
         values = [value for name, value in outermost if name == self.json_key]
         return [
-            value if isinstance(value, str) else json.dumps(value)
+            value if isinstance(value, str) and value not in booleans else json.dumps(value)
             for value in values
             if isinstance(value, str | bool | int | float)
         ]
@@ -153,7 +159,8 @@ class JudgeFile(Strict):
 
     name: str = Field(pattern=NAME_PATTERN)
     form: str = Field(
-        description='label, pairwise, rubric, checklist, first_token, a plug-in\'s name, or "module:Class"'
+        description="label, pairwise, rubric, checklist, first_token, extraction, a plug-in's name, or "
+        '"module:Class"'
     )
     prompt: str = Field(description="the prompt file, relative to this file")
     prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from genbench import registry
+from genbench.engines.http.apis import judge_api
 from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.judges.calibration import read_calibration
 from genbench.judges.judge import Judge
@@ -22,14 +23,17 @@ from genbench.store.degenerate import unanswered
 from genbench.store.manifest import OpponentRecord, TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask
 from genbench.suite.block import Strict
-from genbench.suite.judge import JudgeModel
+from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
+from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Case, Problem
 from genbench.verifiers.pool.process import VerifierSpec
 
 JUDGE = "judge"
+EXTRACTION = "extraction"
+"""The shipped judge that reads answers for verifiers with `guess: judge`."""
 
 
 class AnswersFile(Strict):
@@ -91,8 +95,13 @@ class JudgedBy(Strict):
 
 
 def is_judged(task: LoadedTask) -> bool:
-    """Return whether a judge grades the task, either by itself or after a rule."""
-    return task.verifier == JUDGE or "cascade" in task.entry.verifier
+    """Return whether a judge grades the task, alone or after a rule, or reads answers for its verifier."""
+    return task.verifier == JUDGE or "cascade" in task.entry.verifier or is_read_by_judge(task)
+
+
+def is_read_by_judge(task: LoadedTask) -> bool:
+    """Return whether a judge of extraction reads the answers that the task's verifier does not find."""
+    return "cascade" not in task.entry.verifier and task.verifier_options.get("guess") == JUDGE
 
 
 def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
@@ -102,6 +111,8 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
         ConfigError: an unknown key, or a cascade that cannot be run.
     """
     where = f"{suite.where_task(task.name)}: task '{task.name}'"
+    if is_read_by_judge(task):
+        return _reading_options(task, where)
     own = task.verifier_options if task.verifier == JUDGE else task.entry.verifier_options
     try:
         options = JudgedBy.model_validate(own)
@@ -124,7 +135,28 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
             registry.find("verifier", name)
         except ConfigError as error:
             raise ConfigError(f"{where}: verifier.cascade: {error}") from None
+    if options.rule.get("guess") == JUDGE:
+        raise ConfigError(
+            f"{where}: verifier.rule.guess: the judge of the cascade sees every reply that the rule does not "
+            "accept; leave it out, or give off"
+        )
     return options
+
+
+def _reading_options(task: LoadedTask, where: str) -> JudgedBy:
+    """Return the options of a task whose verifier has a judge of extraction.
+
+    Raises:
+        ConfigError: the task's prompts are generated, and too long for a judge.
+    """
+    if isinstance(task.task, GeneratedTask):
+        raise ConfigError(
+            f"{where}: verifier.guess: judge: the prompts of this task are generated, and too long for a "
+            "judge; give last or off"
+        )
+    rule = {key: value for key, value in task.verifier_options.items() if key != JUDGE}
+    judge = task.verifier_options.get(JUDGE, EXTRACTION)
+    return JudgedBy(judge=str(judge), cascade=(task.verifier, JUDGE), rule=rule)
 
 
 def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
@@ -133,8 +165,18 @@ def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
     The prompts of the first problem are built once, so that a form's mistake is found here as well.
 
     Raises:
-        ConfigError: names the problem. For a pair without an opponent it says how to give one.
+        ConfigError: names the problem. For a pair without an opponent it says how to give one. Or the judge
+            grades where it should read answers, or the reverse.
     """
+    if judge.form.extracts != is_read_by_judge(task):
+        does = "reads answers and grades none" if judge.form.extracts else "grades"
+        raise ConfigError(
+            f"task {task.name}: judge '{judge.file.name}' {does}; verifier.guess: judge takes a judge of "
+            f"form '{EXTRACTION}', and nothing else does"
+        )
+    if judge.form.extracts:
+        judge.rehearse(None)
+        return
     if options.baseline is not None:
         if not judge.form.in_pairs:
             raise ConfigError(
@@ -369,9 +411,14 @@ class JudgedTask:
     excludes_unanswered: bool = False
     """Whether samples without a whole answer count neither way, so that no question is spent on them."""
 
+    @property
+    def is_reader(self) -> bool:
+        """Whether the judge reads answers for the rule, and grades none."""
+        return self.judge.form.extracts
+
     def is_silent(self, case: Case) -> bool:
-        """Return whether there is no answer to ask the judge about."""
-        if self.excludes_unanswered and unanswered(case.answers) is not None:
+        """Return whether there is no answer to ask the judge about. None is read out of half a reply."""
+        if (self.excludes_unanswered or self.is_reader) and unanswered(case.answers) is not None:
             return True
         graded = case.answers if self.judge.file.each and case.asked else (case.answer,)
         return any(answer.trace_status == "unclosed" or not answer.text.strip() for answer in graded)
@@ -399,12 +446,20 @@ class JudgedTask:
     def warnings(self) -> list[str]:
         """What a report must say of the judge."""
         spec = self.judge.spec
-        if not spec.unpinned:
-            return []
-        return [
-            f"{self.name}: judge '{spec.file.name}' is unpinned (revision {spec.engine.revision!r}): "
-            "its verdicts cannot be made again"
-        ]
+        found = []
+        if spec.unpinned:
+            found.append(
+                f"{self.name}: judge '{spec.file.name}' is unpinned (revision {spec.engine.revision!r}): "
+                "its verdicts cannot be made again"
+            )
+        if isinstance(spec.engine, JudgeServer):
+            api = judge_api(spec.engine)
+            if left := api.not_pinned([spec.file.decoding], spec.engine.body):
+                found.append(
+                    f"{self.name}: judge '{spec.file.name}': not pinned, since {api.name} cannot be told it: "
+                    f"{', '.join(left)}"
+                )
+        return found
 
 
 def judged_tasks(suite: Suite, tasks: Sequence[LoadedTask]) -> dict[str, JudgedTask]:

@@ -88,7 +88,7 @@ class Labelled:
             words = self._spec.form.expected_words(label, reference)
             valid = self._spec.form.vocabulary()
         for word in words:
-            if word not in valid:
+            if valid and word not in valid:
                 raise ConfigError(f"{where}: unknown label '{word}'{nearest(word, valid)}")
         group = str(row.get("problem_id", row.get("prompt_id", row.get("id", number))))
         case = Case(

@@ -8,21 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from genbench.judges.config import JudgeFile
+from genbench.models.data_texts import SHAPES
 from genbench.types import Case, Message
 
-_KNOWN = (
-    r"<[|｜][^<>\n]{1,60}>",  # ChatML, Llama 3, DeepSeek, Gemma 4
-    r"<[^<>|｜\s]{1,60}[|｜]>",
-    r"</?(?:s|pad|unk|cls|sep|[be]os|so[psm]|eo[psm]|gMASK|mask(?::\d+)?|think|seed:\w+|extra_id_\d+)>",
-    r"</?(?:SPECIAL_\d+|reserved_\w*\d+|unused\d+|fim_\w+|tool_\w+|(?:start|end)_of_\w+|[A-Z_]+_TOKEN)>",
-    r"<</?[A-Z]{2,40}>>",  # Llama 2
-    r"\[/?(?:gMASK|[A-Z]{3,}(?:_[A-Z]+)*)\]",  # Llama 2, Mistral, GLM
-    r"\[\|[^\[\]|\s]{1,40}\|\]",  # EXAONE
-    r"\]~!?[a-z][\[\]]|\[[a-z]~\[",  # MiniMax
-    r"◁/?[^◁▷\s]{1,40}▷",  # Kimi
-    r">>[A-Z]{3,40}<<",  # Falcon
-)
-"""Shapes of control tokens of common models, for a judge whose tokenizer is elsewhere."""
 _MARKS = frozenset("<>[]{}|｜◁▷~")
 _ROUNDS = 8
 """Breaking one token may make another one. Each round only adds blanks, so few are needed."""
@@ -42,7 +30,7 @@ class ControlTokens:
 
     def __init__(self, own: Iterable[str] = ()) -> None:
         listed = [re.escape(token) for token in sorted(set(own), key=len, reverse=True)]
-        self._pattern = re.compile("|".join([*listed, *_KNOWN]))
+        self._pattern = re.compile("|".join([*listed, *SHAPES]))
 
     def broken(self, text: str) -> str:
         """Return the text with a blank after the first character of each control token."""

@@ -193,6 +193,7 @@ class JudgeSession:
             baseline=item.baseline.record if item.baseline else None,
             engine=self._engines.record(judge) if asked or stored is None else stored.engine,
             canary=CanaryRecord.model_validate(canary) if canary else kept,
+            **({"reads": True} if item.is_reader else {}),
         )
 
     async def reach(self) -> None:
@@ -205,6 +206,10 @@ class JudgeSession:
             if not item.is_local:
                 await self._engines.started(item.judge)
 
+    def reads(self, task: str) -> bool:
+        """Return whether the task's judge reads answers for its verifier, and grades none."""
+        return self._tasks[task].is_reader
+
     async def verify(self, folder: RunFolder, task: str, case: Case, rule: Rule) -> Finding:
         """Return the finding on one case. A judge that fails leaves it `unscored`, never at zero.
 
@@ -214,12 +219,33 @@ class JudgeSession:
             EngineError: the judge's engine cannot be used. ConfigError: a mistake of the judge's form.
         """
         item = self._tasks[task]
+        if item.is_reader:
+            return await self._read(folder, item, case, rule)
         if item.rule is None:
             return await self._judged(folder, item, case)
         first = await rule(task, case)
         if first.score >= 1 or first.reason in OURS - {"unavailable"}:
             return _after_rule(first, first, "rule")
         return _after_rule(await self._judged(folder, item, case), first, "judge")
+
+    async def _read(self, folder: RunFolder, item: JudgedTask, case: Case, rule: Rule) -> Finding:
+        """Return the rule's finding: on the reply, or on the answer that the judge reads in it.
+
+        The judge is asked if the reply has no answer in a form of the protocol. It never sees the reference.
+        """
+        first = await rule(item.name, case)
+        if first.detail.get("read_by") != "nothing":
+            return first
+        asked = await self._judged(folder, item, replace(case, reference=None))
+        if asked.reason in OURS:
+            return asked
+        told = {key: asked.detail[key] for key in _OF_READER if key in asked.detail}
+        if not asked.extracted:
+            return replace(first, detail={**first.detail, **told})
+        # The label line is a form of the protocol, so the rule reads the judge's text and nothing else.
+        answer = replace(case.answer, text=f"Answer: {asked.extracted}")
+        found = await rule(item.name, replace(case, answers=(*case.answers[:-1], answer)))
+        return replace(found, detail={**found.detail, **told, "read_by": "judge"})
 
     async def _judged(self, folder: RunFolder, item: JudgedTask, case: Case) -> Finding:
         if item.is_silent(case):
@@ -336,6 +362,8 @@ def forget_unscored(folder: RunFolder, task: str) -> int:
     return unscored
 
 
+_OF_READER = ("judge", "replies", "not_in_reply", "asked_again", "answer_cut_to_chars", "why")
+"""What a verdict keeps of the judge that read its answer."""
 _TYPICAL_CHARS = 4_000
 
 
@@ -348,7 +376,9 @@ def _questions_of(item: JudgedTask, task: LoadedTask) -> tuple[Question, ...]:
     text = "a" * _TYPICAL_CHARS
     answers = tuple(Answer(text, "absent", "", False) for _ in range(problem.turns))
     question = "" if ask is None else "\n".join(message.content for message in ask.messages)
-    reference: Any = text if item.baseline is not None else task.reference(problem, 0)
+    reference: Any = None
+    if not item.is_reader:
+        reference = text if item.baseline is not None else task.reference(problem, 0)
     sample = SampleId(task.name, problem.problem_id, 0)
     asked = (question,) * problem.turns if problem.turns > 1 else ()
     times = len(item.baseline.each) if item.baseline is not None and item.baseline.each else 1

@@ -52,6 +52,8 @@ _DECIDING_KEYS = frozenset(
 """Keys of a judge file that can change a verdict."""
 _LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better", "first_token", "rewards"}
 """Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
+_ASKED_AS = {"api", "fields", "seed_bits", "query", "body", "replies_as"}
+"""What a suite says of a judge's server. At its defaults it is no part of the digest either."""
 
 
 def load_form(file: JudgeFile, path: Path) -> JudgeForm:
@@ -175,6 +177,7 @@ class JudgeSpec:
         else:
             url = engine.base_url if self.unpinned else None
             who |= {"model": engine.model, "base_url": url, "structured": engine.structured}
+            who |= engine.model_dump(mode="json", include=_ASKED_AS, exclude_defaults=True)
         return digest([_RULES, facts, who])[:16]
 
 
@@ -209,6 +212,11 @@ def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
     spec = JudgeSpec(file, path, pinned_prompt(file, path), form)
     if lacking := form.required_fields - spec.shows:
         raise ConfigError(f"{path.parent / file.prompt}: form '{file.form}' must show {_braced(lacking)}")
+    if form.extracts and "reference" in spec.shows:
+        raise ConfigError(
+            f"{path.parent / file.prompt}: form '{file.form}' must not show {{reference}}: who knows the "
+            "right answer finds it in a reply that does not give it"
+        )
     _check_engine(spec)
     return spec
 

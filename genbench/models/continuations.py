@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from genbench.errors import PromptError
+from genbench.models.data_texts import DataTexts
 from genbench.types import Ask, Choice, Continuation, Message, Scoring, TextSize
 
 _MOST_MERGED = 8
@@ -88,13 +89,24 @@ class ContinuationEncoder:
         to_text: renders messages to the text of a context.
         is_chat: `to_text` puts them through a chat template, which writes its special tokens itself.
         context: tokens that a request may have, with the one that is drawn. None: unknown.
+        adds_bos: whether BOS begins a context though the tokenizer does not put it there.
+        data_texts: encodes the control tokens that are marked in the texts. None: they have no marks.
     """
 
-    def __init__(self, tokenizer: Any, to_text: ToText, is_chat: bool, context: int | None) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        to_text: ToText,
+        is_chat: bool,
+        context: int | None,
+        *,
+        adds_bos: bool = False,
+        data_texts: DataTexts | None = None,
+    ) -> None:
         self._tokenizer, self._to_text, self._is_chat = tokenizer, to_text, is_chat
-        self._context = context
+        self._context, self._data_texts = context, data_texts
         self._bos: int | None = tokenizer.bos_token_id
-        adds = self._bos in tokenizer("", add_special_tokens=True)["input_ids"]
+        adds = adds_bos or self._bos in tokenizer("", add_special_tokens=True)["input_ids"]
         self._begin = (self._bos,) if self._bos is not None and adds and not is_chat else ()
 
     @property
@@ -207,6 +219,13 @@ class ContinuationEncoder:
                 raise PromptError(
                     f"a text has half of a surrogate pair at character {error.start}"
                 ) from error
+        marks = self._data_texts
+        if marks is not None and any(map(marks.is_marked, texts)):
+            # All of them in one way: contexts and wholes must agree on where the context ends.
+            marked = [marks.ids(text) for text in texts]
+            if None not in marked:
+                return [ids for ids in marked if ids is not None]
+            texts = [marks.shown(text) for text in texts]
         found: list[list[int]] = self._tokenizer(
             list(texts), add_special_tokens=False, truncation=False, verbose=False
         )["input_ids"]

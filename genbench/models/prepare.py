@@ -20,11 +20,15 @@ from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelS
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError, DataError, PromptError
 from genbench.generators.sizing import PieceCounts, Tokens, nominal_tokens
+from genbench.models import traces
 from genbench.models.continuations import ContinuationEncoder, Encoded
+from genbench.models.data_texts import READ, DataTexts
 from genbench.models.prompts import (
     PieceTokens,
     Rendered,
     Renderer,
+    check_later_turns,
+    check_template_kwargs,
     check_token_ids,
     fit,
     stated_format,
@@ -35,13 +39,14 @@ from genbench.models.prompts import (
     trace_tags,
 )
 from genbench.models.requests import Render, RequestMaker
+from genbench.models.special_tokens import SpecialTokens, end_tokens, lacking_bos
 from genbench.models.traces import Count, Reasoning
-from genbench.store.contract import digest
+from genbench.store.contract import DATA_TEXTS, digest, shaping
 from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded_task import AskCache, LoadedTask
-from genbench.tasks.python.agents import AgentTask
+from genbench.tasks.rollouts import RolloutTask
 from genbench.types import Ask, Message, ToolOffer
 
 
@@ -94,6 +99,11 @@ class PromptedModel:
     measure: PromptMeasure | None = None
     tool_forms: Mapping[str, str] = field(default_factory=dict)
     """How functions are offered, by task. Tasks without functions are left out."""
+    special: SpecialTokens = field(default_factory=SpecialTokens)
+    decodings: Mapping[str, Decoding] = field(default_factory=dict)
+    """The decoding of each task without the stops that only cut what no verifier reads. They are no terms."""
+    data_texts: DataTexts = field(default_factory=partial(DataTexts, None))
+    """What finds control tokens in texts of the data, and keeps them from becoming some if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,20 +140,47 @@ def prompted_model(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: 
 
 
 def _as_messages(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: FoundModel) -> PromptedModel:
-    """Return a model whose prompts are messages and plain text. None of them can be measured."""
+    """Return a model whose prompts are messages and plain text. A server may say how long one is."""
     config = suite.config.models[name]
+    check_template_kwargs(config.chat_template_kwargs)
+    context = found.served_context
     fmt = stated_format(suite)
     renderer = Renderer(None, system_prompt=config.system_prompt)
     maker = RequestMaker(
         lambda task, messages, tools: renderer.render(messages, tools),
-        lambda prompt, wanted: (wanted, False),
+        lambda prompt, wanted: (wanted, False) if context is None else fit(prompt, wanted, context),
         suite.config.decoding.seed,
         keep=_PROMPTS_KEPT,
+        count=None if context is None else partial(_counted_there, found, context, {}),
     )
     decodings = {task.name: task.decoding for task in tasks}
     facts = PromptFacts(decodings, suite.config.decoding, trace_tags(fmt))
     forms = tool_forms(tasks, lambda task: renderer)
     return PromptedModel(name, config, found, Reasoning(fmt, ()), maker, facts, None, tool_forms=forms)
+
+
+_TEMPLATE_TOKENS = 2048
+"""Tokens that a chat template may add. Some begin with a long system prompt of their own."""
+
+
+def _counted_there(
+    found: FoundModel, context: int, known: dict[str, int | None], rendered: Rendered, max_tokens: int
+) -> int | None:
+    """Return the tokens of a prompt by its server, or None if they are unknown, or certainly fit.
+
+    A token has at least one byte, so the server is asked only about prompts that may not fit.
+    """
+    size = sum(len(item.content.encode("utf-8", "surrogatepass")) for item in rendered.messages)
+    if rendered.tools or size + _TEMPLATE_TOKENS + max_tokens <= context or _NOBODY_TELLS in known:
+        return None
+    if rendered.digest not in known:
+        known[rendered.digest] = found.count(rendered.messages)
+        if known[rendered.digest] is None:
+            known[_NOBODY_TELLS] = None
+    return known[rendered.digest]
+
+
+_NOBODY_TELLS = ""
 
 
 def _as_token_ids(
@@ -159,7 +196,16 @@ def _as_token_ids(
     fmt = trace_format(
         suite, chat_template, _added_tokens(tokenizer), described if isinstance(described, dict) else None
     )
-    renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
+    lacks_bos = lacking_bos(tokenizer, folder, found.architecture.get("model_type"))
+    data = DataTexts(tokenizer, chat_template, fmt, config.prompt_style)
+    renderers = {
+        task.name: task_renderer(
+            config, task, tokenizer, chat_template, fmt, adds_bos=lacks_bos, data_texts=data
+        )
+        for task in tasks
+    }
+    special = _special_tokens(found, tokenizer, list(renderers.values()), lacks_bos=lacks_bos)
+    further = [token for token in special.ends if token != tokenizer.eos_token_id]
     pieces = {task.name: PieceTokens(tokenizer, renderers[task.name].encode) for task in tasks}
     encoders = {
         task.name: scoring_encoder(renderers[task.name], tokenizer, found.context)
@@ -180,7 +226,7 @@ def _as_token_ids(
         return rendered
 
     def render_chat(task: str, messages: tuple[Message, ...], tools: ToolOffer | None) -> Rendered:
-        rendered = renderers[task].render(messages, tools, pieces[task].ids)
+        rendered = renderers[task].render(messages, tools, pieces[task].ids, is_later=True)
         check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
         return rendered
 
@@ -193,8 +239,12 @@ def _as_token_ids(
     def fitting(prompt_tokens: int, wanted: int) -> tuple[int, bool]:
         return (wanted, False) if found.context is None else fit(prompt_tokens, wanted, found.context)
 
+    decodings = {task.name: _ending(task.decoding, renderers[task.name].stop, further) for task in tasks}
+    writes_traces = suite.config.reasoning != "auto" or traces.writes_traces(
+        fmt, chat_template, _added_tokens(tokenizer)
+    )
     facts = PromptFacts(
-        decodings={task.name: _with_stop(task.decoding, renderers[task.name].stop) for task in tasks},
+        decodings=decodings if writes_traces else _with_answer_stops(decodings, tasks),
         decoding=suite.config.decoding,
         trace_tags=trace_tags(fmt),
         eos_token_id=getattr(tokenizer, "eos_token_id", None),
@@ -207,11 +257,18 @@ def _as_token_ids(
         encode=encode,
         render_chat=render_chat,
         render_text=render_text,
+        marked=data.marked,
     )
-    ends = Reasoning(fmt, _end_tokens(tokenizer))
+    ends = Reasoning(fmt, tuple(dict.fromkeys((*_all_special(tokenizer), *special.ends.values()))))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
     forms = tool_forms(tasks, lambda task: renderers[task])
-    return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure, forms)
+    check_later_turns(
+        [item for item in tasks if not isinstance(item.task, RolloutTask)], lambda task: renderers[task]
+    )
+    count = TokenCounter(tokenizer)
+    return PromptedModel(
+        name, config, found, ends, maker, facts, count, measure, forms, special, decodings, data
+    )
 
 
 def _counted(tokenizer: Any, texts: Sequence[str]) -> list[int]:
@@ -236,21 +293,67 @@ def scoring_encoder(renderer: Renderer, tokenizer: Any, context: int | None) -> 
     """Return the encoder of a scored task. Under the style `chat` contexts go through the chat template."""
     is_chat = renderer.style == "chat"
     plain = renderer if is_chat else replace(renderer, style="plain", shots=())
-    return ContinuationEncoder(tokenizer, plain.text, is_chat, context)
+    return ContinuationEncoder(
+        tokenizer,
+        plain.text,
+        is_chat,
+        context,
+        adds_bos=renderer.adds_bos,
+        data_texts=renderer.data_texts,
+    )
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:
     return [str(token) for token in getattr(tokenizer, "added_tokens_encoder", {})]
 
 
-def _end_tokens(tokenizer: Any) -> tuple[str, ...]:
+def _special_tokens(
+    found: FoundModel, tokenizer: Any, renderers: Sequence[Renderer], *, lacks_bos: bool
+) -> SpecialTokens:
+    """Return what ends a reply and begins a text. The chat template is that of all tasks.
+
+    Args:
+        lacks_bos: whether the tokenizer should put BOS in front of a text, and does not.
+    """
+    after = renderers[0].after_reply if renderers else ""
+    ends = end_tokens(tokenizer, after, found.listed_ends, found.vocab_size)
+    if not lacks_bos:
+        return SpecialTokens(ends)
+    bos = str(tokenizer.bos_token)
+    said = f"the tokenizer puts no {bos} in front of a text, and this model was trained with it"
+    if not renderers or renderers[0].style != "chat":
+        return SpecialTokens(ends, bos, (f"{said}: genbench adds it (terms.bos)",))
+    text = renderers[0].render((Message("user", "?"),)).text
+    if text.startswith(bos):
+        return SpecialTokens(ends)
+    return SpecialTokens(ends, "", (f"{said}; the chat template writes none either: add it to the template",))
+
+
+def _all_special(tokenizer: Any) -> tuple[str, ...]:
     """Return the special tokens. One that ends a turn is part of the text if it is not the stop token."""
     return tuple(dict.fromkeys(str(token) for token in getattr(tokenizer, "all_special_tokens", ())))
 
 
-def _with_stop(decoding: Decoding, stop: Sequence[str]) -> Decoding:
-    """Add the texts at which a base model would begin an exemplar of its own."""
-    return decoding.model_copy(update={"stop": (*decoding.stop, *stop)}) if stop else decoding
+def _ending(decoding: Decoding, stop: Sequence[str], further: Sequence[int]) -> Decoding:
+    """Add the texts at which a base model would begin an exemplar of its own, and further end tokens.
+
+    Every engine stops at the tokenizer's own EOS. A run that has no further ones keeps the terms that it had.
+    """
+    ids = tuple(dict.fromkeys((*decoding.stop_token_ids, *(() if decoding.ignore_eos else further))))
+    return decoding.model_copy(update={"stop": (*decoding.stop, *stop), "stop_token_ids": ids})
+
+
+def _with_answer_stops(decodings: Mapping[str, Decoding], tasks: Sequence[LoadedTask]) -> dict[str, Decoding]:
+    """Add the stops of the answers, for a model without traces. In a trace they would end the thinking.
+
+    The terms lack them: an answer ends there in any case, and a model with traces gets the same verdict.
+    """
+    found = dict(decodings)
+    for task in tasks:
+        given = found[task.name]
+        more = [text for text in task.answer_stops if text not in given.stop]
+        found[task.name] = _ending(given, more, ())
+    return found
 
 
 def prepare_prompts(
@@ -286,13 +389,15 @@ def prepare_model(
         model = _prompted(suite, name, tasks, kind or engine_kind(suite.config.engine, suite.folder))
         settings = model.found.settings(model.facts)
         _check_scoring(suite, tasks, settings)
-        decoding = {task: decoding_terms(found) for task, found in model.facts.decodings.items()}
+        _check_loop_stop(tasks, settings)
+        decodings = {**model.facts.decodings, **model.decodings}
+        decoding = {task: decoding_terms(found) for task, found in decodings.items()}
         for task, prefix in model.facts.prefixes.items():
             decoding[task] |= {"request": "score", "prefix_token_id": prefix, "logprobs": "raw"}
         for task, form in model.tool_forms.items():
             decoding[task]["tools"] = form
         for item in tasks:
-            if isinstance(item.task, AgentTask):
+            if isinstance(item.task, RolloutTask):
                 if settings.generates:
                     if item.task.plan.missing is not None:
                         raise ConfigError(f"{item.where}: {item.task.plan.missing}")
@@ -300,9 +405,14 @@ def prepare_model(
                 decoding[item.name]["agent"] = item.task.plan.terms
         return PreparedModel(
             **{own.name: getattr(model, own.name) for own in fields(model)},
-            terms={"decoding": decoding, **settings.terms},
+            terms={
+                "decoding": decoding,
+                **settings.terms,
+                **({"bos": model.special.added_bos} if model.special.added_bos else {}),
+                **({DATA_TEXTS: READ} if model.data_texts.can_mark else {}),
+            },
             settings=settings,
-            warnings=tuple(model.found.warnings(model.facts)),
+            warnings=(*model.found.warnings(model.facts), *model.special.warnings),
         )
 
 
@@ -313,6 +423,16 @@ def _check_scoring(suite: Suite, tasks: Sequence[LoadedTask], settings: EngineSe
         kind = suite.config.engine.kind
         raise ConfigError(
             f"task {scored[0]} scores given texts, and engine.kind {kind} cannot: {settings.no_scores}"
+        )
+
+
+def _check_loop_stop(tasks: Sequence[LoadedTask], settings: EngineSettings) -> None:
+    """Refuse `stop_on_loop` for an engine that cannot end a reply while it is drawn."""
+    asked = [task.name for task in tasks if task.decoding.stop_on_loop]
+    if asked and settings.no_loop_stop:
+        raise ConfigError(
+            f"task {asked[0]}: decoding.stop_on_loop is true, and {settings.no_loop_stop}; leave the key "
+            "out, or let engine.kind vllm draw"
         )
 
 
@@ -348,7 +468,7 @@ def folder_digest(models: Sequence[PreparedModel], config: SuiteConfig) -> str:
     """
     decoding = config.decoding.model_dump(mode="json")
     who: list[Mapping[str, Any]] = [
-        {**model.terms, "decoding": decoding, "is": [model.name, model.identity]} for model in models
+        {**shaping(model.terms), "decoding": decoding, "is": [model.name, model.identity]} for model in models
     ]
     return digest(who)[:8]
 

@@ -15,13 +15,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from genbench.errors import ConfigError, ContextFullError, PromptError, nearest
 from genbench.models import traces
+from genbench.models.data_texts import DataTexts
+from genbench.models.said import Conversation, TemplateCheck
 from genbench.suite.config import ModelConfig, TraceTags
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
@@ -84,7 +86,7 @@ class ChatTokenizer(Protocol):
         """Return the id of the token that begins every text, or None if there is none."""
         ...
 
-    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any:
+    def apply_chat_template(self, conversation: list[dict[str, Any]], **options: Any) -> Any:
         """Return the text or the token ids of a conversation."""
         ...
 
@@ -208,6 +210,9 @@ class Renderer:
         opens_trace: whether a rendered prompt ends inside a trace.
         closes_trace: the text that ends a trace. A trace that the template opens is closed empty in front of
             an answer whose beginning is given.
+        adds_bos: whether BOS is put in front of a prompt without a chat template though the tokenizer does
+            not do it.
+        data_texts: encodes the control tokens that are marked in messages. None: messages have no marks.
 
     Raises:
         PromptError: chat without a template, few_shot without exemplars, unusable template variables.
@@ -221,6 +226,9 @@ class Renderer:
     shots: Sequence[tuple[str, str]] = ()
     opens_trace: Callable[[str], bool] = _opens_nothing
     closes_trace: str = ""
+    adds_bos: bool = False
+    data_texts: DataTexts | None = None
+    _template: TemplateCheck | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.style == "few_shot" and not self.shots:
@@ -228,7 +236,9 @@ class Renderer:
         if self.style != "chat" and self.chat_template_kwargs:
             raise PromptError(f"chat_template_kwargs mean nothing under prompt_style {self.style}")
         if self.style == "chat" and self.tokenizer is not None:
-            self._check_template()
+            template = self._check_template()
+            check = TemplateCheck(self._applied, template, ("<think>", "</think>", self.closes_trace))
+            object.__setattr__(self, "_template", check)
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -259,6 +269,8 @@ class Renderer:
         messages: Sequence[Message],
         offer: ToolOffer | None = None,
         encode: Callable[[str], list[int]] | None = None,
+        *,
+        is_later: bool = False,
     ) -> Rendered:
         """Return the prompt for `messages` (system, then user and assistant in turn).
 
@@ -267,9 +279,11 @@ class Renderer:
         Args:
             offer: the functions that the model may call.
             encode: returns the token ids of a text under the style `chat`. None: the tokenizer does.
+            is_later: it is a later turn of a conversation, which has the model's own replies.
 
         Raises:
-            PromptError: the chat template refuses the messages or the tools, or a text is not valid Unicode.
+            PromptError: the chat template refuses or drops the messages or the tools, or a text is not valid
+                Unicode.
         """
         form = None if offer is None else self.tool_form(offer)
         schemas = () if offer is None or form == "prompt" else tool_schemas(offer)
@@ -277,27 +291,31 @@ class Renderer:
             messages = [Message("system", prompt_text(offer.documents)), *without_tool_roles(messages)]
         begun = [message for message in messages[-1:] if message.role == "assistant"]
         whole = self._with_system_prompt(messages[: len(messages) - len(begun)])
-        text = self._text(whole, schemas)
+        text = self._text(whole, schemas, is_later=is_later)
         for message in begun:
             text = self._begun(text, message.content)
         whole += begun
         if self.tokenizer is None and schemas:
             text = f"{json.dumps(schemas, ensure_ascii=False)}\n\n{text}"
+        shown, whole = self._shown(text), [replace(item, content=self._shown(item.content)) for item in whole]
         try:
-            encoded = text.encode()
+            encoded = shown.encode()
         except UnicodeEncodeError as error:
             raise PromptError(
                 f"the prompt has half of a surrogate pair at character {error.start}"
             ) from error
         if self.tokenizer is None:
-            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole), schemas)
+            return Rendered(shown, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole), schemas)
         ids = self._token_ids(text, encode)
         written = ids.json if isinstance(ids, JoinedIds) else json.dumps(ids)
         digest = hashlib.sha256(written.encode()).hexdigest()
-        return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
+        return Rendered(shown, tuple(ids), self.opens_trace(text), digest, tuple(whole))
+
+    def _shown(self, text: str) -> str:
+        return text if self.data_texts is None else self.data_texts.shown(text)
 
     def text(self, messages: Sequence[Message]) -> str:
-        """Return the text of a prompt, with the model's system prompt.
+        """Return the text of a prompt, with the model's system prompt, and with the marks of the messages.
 
         Raises:
             PromptError: the chat template refuses the messages.
@@ -312,14 +330,35 @@ class Renderer:
         rest = [message for message in messages if message.role != "system"]
         return [Message("system", "\n\n".join(parts)), *rest] if parts else rest
 
-    def _text(self, messages: Sequence[Message], schemas: Sequence[Mapping[str, Any]] = ()) -> str:
+    def _text(
+        self,
+        messages: Sequence[Message],
+        schemas: Sequence[Mapping[str, Any]] = (),
+        *,
+        is_later: bool = False,
+    ) -> str:
         if self.style == "few_shot":
             return self._few_shot_text(messages)
         if self.style == "plain" or (len(messages) == 1 and self.tokenizer is None):
             return "\n\n".join(message.content for message in messages)
-        if self.tokenizer is None:
+        if self._template is None:
             return "\n\n".join(f"{message.role}: {message.content}" for message in messages)
-        return self._chat_text(self.tokenizer, messages, schemas)
+        return self._template.text(messages, schemas, is_later=is_later)
+
+    @property
+    def after_reply(self) -> str:
+        """Return what the chat template writes after a reply. Empty without one."""
+        return "" if self._template is None else self._template.after_reply()
+
+    def check_later_turn(self, messages: Sequence[Message], offer: ToolOffer | None) -> None:
+        """Check that the template shows replies, and what follows them: a question, or results of functions.
+
+        Raises:
+            PromptError: it refuses or drops one of them.
+        """
+        has_results = offer is not None and self.tool_form(offer) != "prompt"
+        following = Message("tool", "0", "f") if has_results else Message("user", "?")
+        self.render((*messages, Message("assistant", "."), following), offer)
 
     def _begun(self, text: str, beginning: str) -> str:
         """Return a prompt with the beginning of its answer."""
@@ -341,27 +380,24 @@ class Renderer:
         parts += [f"{_QUESTION} {question}\n{_ANSWER} {answer}" for question, answer in earlier]
         return _ENDS_SHOT.join([*parts, f"{_QUESTION} {last[0]}\n{_ANSWER}"])
 
-    def _chat_text(
-        self, tokenizer: ChatTokenizer, messages: Sequence[Message], schemas: Sequence[Mapping[str, Any]]
+    def _applied(
+        self, conversation: Conversation, schemas: Sequence[Mapping[str, Any]], is_asked: bool
     ) -> str:
-        conversation = [
-            {"role": message.role, "content": message.content}
-            | ({"name": message.name} if message.name else {})
-            for message in messages
-        ]
+        """Return what the chat template makes of a conversation. With `is_asked` a reply follows."""
+        assert self.tokenizer is not None
         tools = template_tools(self.chat_template, schemas)
         try:
             # strftime_now is a global of transformers' templates. A variable of that name replaces it.
             with _limited_time():
-                found = tokenizer.apply_chat_template(
+                found = self.tokenizer.apply_chat_template(
                     conversation,
                     chat_template=self.chat_template,
-                    add_generation_prompt=True,
+                    add_generation_prompt=is_asked,
                     tokenize=False,
                     **{"strftime_now": TEMPLATE_DATE.strftime} | tools | dict(self.chat_template_kwargs),
                 )
         except Exception as error:  # a template is a program that came with the checkpoint
-            roles = ", ".join(message.role for message in messages)
+            roles = ", ".join(message["role"] for message in conversation)
             raise PromptError(f"the chat template failed on the roles {roles}: {error}") from error
         return str(found)
 
@@ -375,27 +411,52 @@ class Renderer:
         tokenizer = self.tokenizer
         assert tokenizer is not None
         chat = self.style == "chat"  # a chat template writes its special tokens itself
-        ids = self.encode(text) if encode is None or not chat else encode(text)
+        ids = self._marked_ids(text)
+        if ids is None:
+            text = self._shown(text)
+            ids = self.encode(text) if encode is None or not chat else encode(text)
         bos = tokenizer.bos_token_id
-        if bos is not None and not chat and bos in tokenizer("", add_special_tokens=True)["input_ids"]:
+        if bos is not None and not chat and (self.adds_bos or adds_bos(tokenizer)):
             ids.insert(0, bos)
         while bos is not None and ids[:2] == [bos, bos]:
             ids = ids[1:]
         return ids
 
-    def _check_template(self) -> None:
+    def _marked_ids(self, text: str) -> list[int] | None:
+        """Return the token ids of a text with marks, or None if it has none, or the tokenizer cannot."""
+        if self.data_texts is None or not self.data_texts.is_marked(text):
+            return None
+        return self.data_texts.ids(text)
+
+    def _check_template(self) -> str:
         if self.chat_template is None:
             raise PromptError(
                 "the model has no chat template; choose: prompt_style: plain (or few_shot, with exemplars) "
                 "for a base model, or chat_template: FILE with the template that it was trained with"
             )
         words = set(re.findall(r"[A-Za-z_]\w*", self.chat_template))
+        check_template_kwargs(self.chat_template_kwargs)
         for name in self.chat_template_kwargs:
             if name in _OURS:
                 raise PromptError(f"chat_template_kwargs: '{name}' is not the suite's to set")
             if name not in words and name not in _ALWAYS:
                 hint = nearest(name, _variables(words))
                 raise PromptError(f"chat_template_kwargs: the chat template has no '{name}'{hint}")
+        return self.chat_template
+
+
+def check_template_kwargs(given: Mapping[str, Any]) -> None:
+    """Refuse a text that spells a boolean. A template takes every text for true, `"false"` as well.
+
+    Raises:
+        PromptError: names the key.
+    """
+    for name, value in given.items():
+        if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
+            raise PromptError(
+                f"chat_template_kwargs: {name} is the text {value!r}, wanted a boolean, since a template "
+                f"takes every text for true; write {name}: {value.strip().lower()} without quotation marks"
+            )
 
 
 _RENDER_S = 5.0
@@ -458,6 +519,11 @@ os.register_at_fork(after_in_child=_after_fork)
 def _variables(words: set[str]) -> list[str]:
     """Return the words of a template that look like switches, for hints."""
     return [word for word in words if "_" in word]
+
+
+def adds_bos(tokenizer: Any) -> bool:
+    """Return whether the tokenizer puts BOS in front of a text."""
+    return tokenizer.bos_token_id in tokenizer("", add_special_tokens=True)["input_ids"]
 
 
 def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
@@ -547,6 +613,9 @@ def task_renderer(
     tokenizer: Any,
     template: str | None,
     fmt: traces.TraceFormat,
+    *,
+    adds_bos: bool = False,
+    data_texts: DataTexts | None = None,
 ) -> Renderer:
     """Return the renderer of one task, with the task's few-shot exemplars."""
     return Renderer(
@@ -558,6 +627,8 @@ def task_renderer(
         shots=_shots(config, task),
         opens_trace=lambda text: traces.opened_by_prompt(text, fmt),
         closes_trace=trace_tags(fmt)[1],
+        adds_bos=adds_bos,
+        data_texts=data_texts,
     )
 
 
@@ -568,6 +639,22 @@ def _shots(config: ModelConfig, task: LoadedTask) -> tuple[tuple[str, str], ...]
     if not shots:
         raise ConfigError(f"task {task.name} has no exemplars for prompt_style few_shot; use plain or chat")
     return shots[: config.shots]
+
+
+def check_later_turns(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> None:
+    """Check on its first problem that each conversation can go on, before anything of it is drawn.
+
+    Raises:
+        PromptError: a template drops or refuses replies, or what follows them. Names the task.
+    """
+    for task in tasks:
+        ask = task.ask(task.problems[0], 0, ()) if task.problems and task.problems[0].turns > 1 else None
+        if ask is None or ask.scoring is not None or ask.speaker == "user":
+            continue
+        try:
+            renderer(task.name).check_later_turn(ask.messages, ask.tools)
+        except PromptError as error:
+            raise PromptError(f"{task.where}: {error}") from None
 
 
 def tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> dict[str, str]:
@@ -583,6 +670,8 @@ def tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer])
             continue
         try:
             found[task.name] = renderer(task.name).tool_form(ask.tools)
+            if (facts := getattr(task.task, "tool_facts", None)) is not None:
+                found[task.name] += f"; {facts}"
         except PromptError as error:
             raise PromptError(f"{task.where}: {error}") from None
     return found

@@ -24,6 +24,8 @@ Fit = Callable[[int, int], tuple[int, bool]]
 """(prompt tokens, max_tokens) -> (max_tokens that fit, whether that is less). May raise PromptError."""
 Encode = Callable[[str, Ask], Encoded]
 """(task name, ask) -> the token ids of the texts that are scored. May raise PromptError."""
+Marked = Callable[[LoadedTask, Problem, Ask, int, Sequence[str]], Ask]
+"""(task, problem, ask, sample index, replies) -> the ask with marks for control tokens of its row."""
 _SHOWN_CHARS = 2_000
 """Characters of a scored text that are shown to people. A document may be a whole book."""
 
@@ -76,8 +78,10 @@ class RequestMaker:
         fit: lowers max_tokens to what the context leaves.
         keep: how many rendered prompts are kept. None means as many as fit a budget of tokens.
         encode: makes the token ids of texts that are scored. None: there is no tokenizer.
-        render_chat: as `render`, for conversations whose beginning was rendered before. None: `render`.
+        render_chat: as `render`, for later turns, and for what a harness says. None: `render`.
         render_text: (task, text) -> a prompt without a chat template. None: prompts are not tokenized here.
+        count: (prompt, max_tokens) -> its tokens, if someone else tells them and they may not fit.
+        marked: marks control tokens that come from the data. None: they stay control tokens.
     """
 
     def __init__(
@@ -90,10 +94,13 @@ class RequestMaker:
         encode: Encode | None = None,
         render_chat: Render | None = None,
         render_text: Callable[[str, str], Rendered] | None = None,
+        count: Callable[[Rendered, int], int | None] | None = None,
+        marked: Marked | None = None,
     ) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._encode, self._packed = encode, PackedContinuations()
         self._render_chat, self._render_text = render_chat or render, render_text
+        self._count, self._marked = count, marked
         self._first: dict[str, tuple[Ask, Rendered]] = {}
         self._tokens = 0
 
@@ -102,7 +109,8 @@ class RequestMaker:
     ) -> Request | None:
         """Return the next request of a sample, or None when its conversation is over.
 
-        A later turn gets max_tokens 0 if the model's own replies fill the context.
+        A later turn gets max_tokens 0 if the model's own replies fill the context. So does a first prompt
+        that does not fit, if the task says what such prompts count as.
 
         Raises:
             PromptError: a first prompt does not fit the context. Prompts are never cut.
@@ -116,14 +124,21 @@ class RequestMaker:
         if ask.speaker == "user":
             return self._of_user(SampleId(task.name, problem.problem_id, sample_index), turn, ask)
         try:
-            rendered = self._rendered(task.name, problem, ask, turn)
+            rendered = self._rendered(task, problem, ask, sample_index, replies)
         except PromptError as error:
             raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
         sample = SampleId(task.name, problem.problem_id, sample_index)
         max_tokens, clamped = min(task.decoding.max_tokens, ask.max_tokens or task.decoding.max_tokens), False
-        if rendered.token_ids is not None:
-            max_tokens, clamped = self._limit(len(rendered.token_ids), task, problem, turn, max_tokens)
+        tokens = self._tokens_of(rendered, turn, max_tokens)
+        if tokens is not None:
+            max_tokens, clamped = self._limit(tokens, task, problem, turn, max_tokens)
         return self._made(sample, turn, rendered, max_tokens, clamped=clamped)
+
+    def _tokens_of(self, rendered: Rendered, turn: int, max_tokens: int) -> int | None:
+        """Return the tokens of a prompt, or None if they are unknown. Only first turns are asked about."""
+        if rendered.token_ids is not None:
+            return len(rendered.token_ids)
+        return None if self._count is None or turn > 0 else self._count(rendered, max_tokens)
 
     def of_chat(  # noqa: PLR0917  all of them are what a request is
         self,
@@ -219,7 +234,7 @@ class RequestMaker:
         kept = self._packed.get(task.name, problem.problem_id)
         if kept is None:
             try:
-                kept = self._encode(task.name, ask)
+                kept = self._encode(task.name, self._with_marks(task, problem, ask, 0, ()))
             except PromptError as error:
                 raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
             self._packed.keep(task.name, problem.problem_id, kept)
@@ -232,9 +247,12 @@ class RequestMaker:
         try:
             left, clamped = self._fit(tokens, wanted)
         except PromptError as error:
-            if turn > 0:
+            if turn > 0 or task.entry.refused is not None:
                 return 0, True
-            raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
+            raise PromptError(
+                f"task {task.name}, problem {problem.problem_id}: {error}; or say with the task's key "
+                "`refused` that such prompts are wrong, or excluded"
+            ) from error
         if left < decoding.min_tokens and turn == 0:
             raise PromptError(
                 f"task {task.name}, problem {problem.problem_id}: decoding.min_tokens is "
@@ -242,14 +260,23 @@ class RequestMaker:
             )
         return (0, True) if left < decoding.min_tokens else (left, clamped)
 
-    def _rendered(self, task: str, problem: Problem, ask: Ask, turn: int) -> Rendered:
+    def _with_marks(
+        self, task: LoadedTask, problem: Problem, ask: Ask, sample_index: int, replies: Sequence[str]
+    ) -> Ask:
+        return ask if self._marked is None else self._marked(task, problem, ask, sample_index, replies)
+
+    def _rendered(
+        self, task: LoadedTask, problem: Problem, ask: Ask, sample_index: int, replies: Sequence[str]
+    ) -> Rendered:
         """Return a prompt. That of a first turn is kept, since most tasks ask all k samples the same."""
-        if turn > 0:
-            return self._render(task, ask.messages, ask.tools)
-        key = f"{task}\0{problem.problem_id}"
+        if replies:
+            marked = self._with_marks(task, problem, ask, sample_index, replies)
+            return self._render_chat(task.name, marked.messages, marked.tools)
+        key = f"{task.name}\0{problem.problem_id}"
         kept = self._first.get(key)
         if kept is None or (kept[0].messages, kept[0].tools) != (ask.messages, ask.tools):
-            kept = (ask, self._render(task, ask.messages, ask.tools))
+            marked = self._with_marks(task, problem, ask, sample_index, replies)
+            kept = (ask, self._render(task.name, marked.messages, marked.tools))
             self._tokens += len(kept[1].token_ids or ())
             if key in self._first:
                 self._forget(key)

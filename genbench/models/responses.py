@@ -253,6 +253,11 @@ class ReplaySettings(EngineSettings):
         return ""
 
     @property
+    def no_loop_stop(self) -> str:
+        """Return nothing: the responses were drawn elsewhere, by whatever decoding."""
+        return ""
+
+    @property
     def generates(self) -> bool:
         """Return False: completions are only read."""
         return False

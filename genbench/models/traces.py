@@ -14,7 +14,7 @@ from typing import Any
 
 from genbench.errors import ConfigError, nearest
 from genbench.store.manifest import ReasoningRecord
-from genbench.types import Answer, Completion, FinishReason, TraceStatus
+from genbench.types import CUT_OFF, Answer, Completion, FinishReason, TraceStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +239,11 @@ def detect(
     Raises:
         ConfigError: the chat template writes traces, and nothing shows between which tags.
     """
-    template, tokens = chat_template or "", "".join(added_tokens)
+    template = chat_template or ""
     shown = _shown(template, False) or _partly_shown(template)
     unknown = _TRACE_MARK.search(template) if shown is None else None
     if shown is None and unknown is None:
-        shown = _shown(tokens, True)
+        shown = _shown("".join(added_tokens), True)
     found = suffixed(shown or FORMATS["think"], added_tokens)
     # A template may build tags with a suffix from parts, so that only the vocabulary shows them.
     if shown is not None or found is not FORMATS["think"]:
@@ -258,6 +258,15 @@ def detect(
         "set reasoning to the two tags, {open: …, close: …}, or to the name of a format "
         "(reasoning: think if the model writes <think>…</think> all the same)"
     )
+
+
+def writes_traces(found: TraceFormat, chat_template: str | None, added_tokens: Sequence[str]) -> bool:
+    """Return whether template or tokenizer show tags of a format, so that the model may write traces.
+
+    `detect` gives models that show none the format `think`.
+    """
+    shown = (chat_template or "", "".join(added_tokens))
+    return any(tag in place for tag in (*found.opens, *found.closes) for place in shown)
 
 
 def _shown(place: str, special_only: bool) -> TraceFormat | None:
@@ -542,7 +551,7 @@ def split(
     closed leaves no answer. `end_tokens` are special tokens that end the turn: they are taken off
     the answer's end. The time is linear in the length of any text.
     """
-    truncated = finish_reason in ("length", "content_filter")
+    truncated = finish_reason in CUT_OFF
     if fmt.channels is not None:
         status, outside, trace = _split_channels(text, fmt.channels, opened_by_prompt)
         end_tokens = (*end_tokens, *_ENDS_OF_MESSAGES)

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.comparison.compared_task import ComparedTask
-from genbench.analysis.comparison.decisions import NONE_DECLARED
 from genbench.analysis.side_by_side import ChangedTexts
 from genbench.reports.figures import measure_change
-from genbench.reports.numbers import interval, points, signed
+from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
-from genbench.stats.comparison.causes import CauseRecord
+from genbench.stats.comparison.causes import CauseRecord, status_words
+from genbench.stats.comparison.gate import MIN_PROBLEMS, SHOWABLE_LOSSES
 
-_FEWER = {
-    "partial": "partial credit",
-    "wrong": "wrong answers",
-    "no_answer": "samples without an answer",
-    "truncated": "truncated samples",
-    "unclosed_trace": "unclosed traces",
-    "format_error": "format errors",
-    "timeout": "time-outs",
-    "runtime_error": "run-time errors",
-    "memory": "memory overruns",
-    "output_limit": "output overruns",
-    "no_code": "answers without code",
-    "unrated": "answers that nothing scores",
-    "unscored": "samples without a verdict",
-    "verifier_error": "verifier errors",
-    "engine_error": "engine errors",
-    "unavailable": "samples that cannot be verified here",
-}
 _SMOOTH = ("bits_per_byte", "bpb_gold")
 """The smooth measure of documents, and that of choices."""
 _NOTHING = 5e-4
@@ -49,19 +30,12 @@ def sentence(task: ComparedTask) -> str:
     reasons = (
         _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _form(task), _tokens(task)]
     )
-    return "; ".join(part for part in (scores, *reasons) if part)
+    return "; ".join(part for part in (scores, *reasons, _slices(task)) if part)
 
 
 def changed_words(found: ChangedTexts) -> str:
     """Return how many answers of a task that nothing scores differ."""
     return f"not scored; {found.changed} of {found.samples} answers changed"
-
-
-def status_words(status: str, part: float) -> str:
-    """Return `fewer format errors` if the part is a gain, `more format errors` if it is a loss."""
-    if status == "partial":
-        return f"{'more' if part > 0 else 'less'} partial credit"
-    return f"{'fewer' if part > 0 else 'more'} {_FEWER.get(status, status)}"
 
 
 def _smooth(task: ComparedTask) -> list[str]:
@@ -118,8 +92,9 @@ def _count(value: float | None) -> str:
 
 
 _MOST = 6
+_NAMED = 3
 _DISCOVERED = 0.05
-"""False discovery rate up to which a slice is in the sentence."""
+"""False discovery rate up to which a slice is in the sentence of its task."""
 
 
 def report_headline(report: Report) -> str:
@@ -152,60 +127,152 @@ def headline(record: Comparison) -> str:
 
 
 def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
-    """Return the verdict in words, the mean of the tasks, and what the verdict comes from."""
-    suite = record.suite
-    mean = suite.plain_difference
+    """Return what the data say about the mean, then what the release rule decides and what is open of it.
+
+    The direction is that of the mean's interval, whatever the verdict: a rule that asks for more than the
+    mean must not be told as ignorance of it. Each clause has a known error, see docs/decide.md.
+    """
     if not record.tasks and record.texts:
         changed = ", ".join(f"{name}: {changed_words(found)}" for name, found in record.texts.items())
         return f"Nothing here is scored, so there is no verdict. {changed}."
-    words = {
-        "IMPROVED": f"{tuned} is better than {base}",
-        "REGRESSED": f"{tuned} is worse than {base}",
-        "NON_INFERIOR": f"{tuned} is not worse than {base} by more than the margins",
-        "INCONCLUSIVE": f"Whether {tuned} is better or worse than {base} cannot be told from these samples",
-    }[suite.verdict]
+    parts = (_mean(base, tuned, record), _stopping(tuned, record), _release(record), _not_gating(record))
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _mean(base: str, tuned: str, record: Comparison) -> str:
+    """Return the mean of the tasks in the table with its interval, and which side of 0 the interval is on."""
+    suite = record.suite
+    mean, ci = suite.plain_difference, suite.plain_ci
     if mean is None:
-        return f"{words}."
-    sign = {"IMPROVED": "+", "REGRESSED": "-"}.get(suite.verdict)
-    if sign is not None and not signed(mean).startswith(sign):
-        # One task or the pool decides against the mean. "Worse: +0.8" would contradict itself.
-        words = f"{tuned} against {base}"
-    parts = (
-        _mean(record, mean),
-        _because(record),
-        _may_have_lost(record),
-        _not_gating(record),
-        _forms(record),
-        _slices(record),
-        _undeclared(record),
-    )
-    return f"{words}: {''.join(parts)}."
+        return f"No difference of {base} and {tuned} can be given"
+    known = [name for name, task in record.tasks.items() if task.difference is not None]
+    where = f"on {known[0]}" if len(known) == 1 else f"on average over {len(known)} tasks"
+    if ci is not None and ci[0] > 0:
+        words = f"{tuned} is better than {base} {where}"
+    elif ci is not None and ci[1] < 0:
+        words = f"{tuned} is worse than {base} {where}"
+    elif suite.verdict in ("REGRESSED", "IMPROVED"):
+        words = f"{tuned} against {base} {where}"
+    else:
+        words = f"No clear difference between {base} and {tuned} {where}"
+    return f"{words}: {signed(mean)}" + (f" {interval(ci)}" if ci else "")
 
 
-def _mean(record: Comparison, mean: float) -> str:
-    """Return the mean of the tasks in the table, and that of the gating ones if others are in the table."""
-    known = {name: task for name, task in record.tasks.items() if task.difference is not None}
-    bounds = f", 95% CI {interval(record.suite.plain_ci)}" if record.suite.plain_ci else ""
-    if len(known) == 1:
-        return f"{signed(mean)} points on {next(iter(known))}{bounds}"
-    gating = [task.difference for task in known.values() if task.gating and task.difference is not None]
-    part = ""
-    if 0 < len(gating) < len(known):
-        what = f"the {len(gating)} gating tasks" if len(gating) > 1 else "the gating task"
-        part = f" ({what}: {signed(fsum(gating) / len(gating))})"
-    return f"mean {signed(mean)} points over {len(known)} tasks{bounds}{part}"
+def _stopping(tuned: str, record: Comparison) -> str:
+    """Return that replies are proven to end otherwise, with the task in which that changed most."""
+    moved = {
+        name: task.stopping.cut_off
+        for name, task in record.tasks.items()
+        if task.stopping is not None and task.stopping.cut_off.is_shown
+    }
+    if not moved:
+        return ""
+    first = max(moved, key=lambda name: moved[name].difference)
+    cut = moved[first]
+    fewer = "no longer ends its replies" if cut.tuned >= 0.5 else "ends fewer of its replies"
+    words = fewer if cut.difference > 0 else "ends more of its replies"
+    more = f" and {_more_tasks(len(moved) - 1)}" if len(moved) > 1 else ""
+    return f"{tuned} {words}: {100 * cut.base:.0f} -> {100 * cut.tuned:.0f} % cut off in {first}{more}"
 
 
-def _because(record: Comparison) -> str:
+def _more_tasks(count: int) -> str:
+    return f"{count} more task{'' if count == 1 else 's'}"
+
+
+def _release(record: Comparison) -> str:
+    """Return whether the release rule is met, and by what, or which condition of it is open."""
+    suite = record.suite
+    if suite.verdict == "REGRESSED":
+        return f"Not released: {_moved(record, 'regressed')}"
+    if suite.verdict == "IMPROVED":
+        return f"Released: {_moved(record, 'improved')}, and no loss beyond the margins is left open"
+    if suite.verdict == "NON_INFERIOR":
+        return f"Released: {_excluded_loss(record)}{_may_have_lost(record)}"
+    if suite.undecided:
+        return f"Not released: no decision on {_few(suite.undecided)}"
+    return f"Not released: {_open_condition(record)}"
+
+
+def _moved(record: Comparison, word: str) -> str:
     """Return the gating tasks that have the suite's verdict, or the pool if none of them has."""
     suite = record.suite
-    if suite.verdict not in ("REGRESSED", "IMPROVED") or len(record.tasks) == 1:
-        return ""
     moved = [name for name, task in record.tasks.items() if task.gating and task.verdict == suite.verdict]
-    if moved:
-        return f"; {suite.verdict} because of {_named(record, moved)}"
-    pool = signed(suite.pooled_difference or 0.0)
-    return f"; {suite.verdict} because of the weighted pool of the tasks ({pool})"
+    if not moved:
+        pool = signed(suite.pooled_difference or 0.0)
+        bounds = f" {interval(suite.ci)}" if suite.ci else ""
+        return f"the tasks together {word} (weighted pool {pool}{bounds})"
+    if len(record.tasks) == 1:
+        return f"{moved[0]} {word}{_one_sided(record.tasks[moved[0]])}"
+    moved.sort(key=lambda name: -abs(record.tasks[name].difference or 0.0))
+    named = [
+        f"{name} {signed(task.difference)} {interval(task.ci)}{_one_sided(task)}"
+        for name in moved[:_NAMED]
+        if (task := record.tasks[name])
+    ]
+    more = f" and {_more_tasks(len(moved) - _NAMED)}" if len(moved) > _NAMED else ""
+    return f"{', '.join(named)}{more} {word}"
+
+
+def _one_sided(task: ComparedTask) -> str:
+    """Return what decided if the two-sided interval contains 0: the one-sided test, and its bound."""
+    if task.ci is None or not task.ci[0] <= 0 <= task.ci[1]:
+        return ""
+    drop = task.verdict == "REGRESSED"
+    p = task.p_regression_adjusted if drop else task.p_improvement_adjusted
+    shown = task.upper is not None and task.upper < 0 and drop
+    bound = f", one-sided 95% bound {signed(task.upper)}" if shown else ""
+    return f" (one-sided p {p_text(p)} of at most {task.alpha:g}{bound})"
+
+
+def _excluded_loss(record: Comparison) -> str:
+    """Return which loss the data exclude of a suite that is not inferior."""
+    suite = record.suite
+    if suite.lower is not None and suite.lower > -suite.margin:
+        where = "" if len(record.tasks) == 1 else " on average"
+        return f"a loss of {_margin(suite.margin)} points{where} is excluded"
+    return "no gating task lost as much as its margin"
+
+
+def _open_condition(record: Comparison) -> str:
+    """Return the condition of the release rule that is open, and what would close it."""
+    suite = record.suite
+    if suite.lower is not None and suite.mean_difference is not None and suite.lower <= -suite.margin:
+        where = "" if len(suite.tasks) == 1 else " on average"
+        distance = suite.mean_difference - suite.lower
+        times = (distance / suite.margin) ** 2
+        close = f"; {times:.2g} times as many problems could" if times > 1.05 else ""  # of an unchanged model
+        return (
+            f"a loss of {_margin(suite.margin)} points{where} is not excluded (lower bound "
+            f"{signed(suite.lower)}){close}"
+        )
+    names = suite.doubtful or suite.inconclusive
+    tasks = [record.tasks[name] for name in names if name in record.tasks]
+    if not tasks:
+        return "no difference of all gating tasks is known"
+    counts = sorted({task.n for task in tasks})
+    problems = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    margins = sorted({_allowed(task, doubtful=bool(suite.doubtful)) for task in tasks})
+    loss = f"{_margin(margins[0])}" + (f" to {_margin(margins[-1])}" if len(margins) > 1 else "")
+    close = "" if suite.doubtful else f"; it takes at least {MIN_PROBLEMS} in all tasks together"
+    return f"{problems} problems cannot exclude a loss of {loss} points in {_few(names)}{close}"
+
+
+def _allowed(task: ComparedTask, *, doubtful: bool) -> float:
+    """Return the loss that a task must exclude: its margin, or twice that next to a mean without a loss."""
+    return max(2 * task.margin, SHOWABLE_LOSSES / task.n) if doubtful else task.margin
+
+
+def _margin(value: float) -> str:
+    return f"{100 * value:.3g}"
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return `a, b and c`, or the first names and how many more there are."""
+    if len(names) == 1:
+        return names[0]
+    if len(names) <= _MOST:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:_MOST])} and {len(names) - _MOST} more"
 
 
 def _may_have_lost(record: Comparison) -> str:
@@ -213,8 +280,6 @@ def _may_have_lost(record: Comparison) -> str:
 
     A suite in which one task lost exactly its margin is often NON_INFERIOR by the mean of its tasks.
     """
-    if record.suite.verdict != "NON_INFERIOR":
-        return ""
     beyond = sorted(
         (task.lower + task.margin, name)
         for name, task in record.tasks.items()
@@ -223,7 +288,7 @@ def _may_have_lost(record: Comparison) -> str:
     if not beyond:
         return ""
     worst = record.tasks[beyond[0][1]]
-    more = f", and {len(beyond) - 1} more task{'s' if len(beyond) > 2 else ''}" if len(beyond) > 1 else ""
+    more = f", and {_more_tasks(len(beyond) - 1)}" if len(beyond) > 1 else ""
     return (
         f"; by itself {beyond[0][1]} may have lost up to {points(-(worst.lower or 0.0))} points "
         f"(margin {points(worst.margin)}){more}"
@@ -231,31 +296,18 @@ def _may_have_lost(record: Comparison) -> str:
 
 
 def _not_gating(record: Comparison) -> str:
-    """Return the tasks that regressed and have no say in the verdict."""
+    """Return the tasks that regressed and have no say in the verdict.
+
+    Their p values are adjusted for one another, but not in an adaptive run.
+    """
     down = [name for name, task in record.tasks.items() if not task.gating and task.verdict == "REGRESSED"]
-    return f"; regressed, but not gating: {_named(record, down)}" if down else ""
-
-
-def _forms(record: Comparison) -> str:
-    """Return the tasks whose lost answers are right but for their form, with the share of these."""
-    found = {name: task.other_form for name, task in record.tasks.items() if task.other_form is not None}
-    if not found:
-        return ""
-    ordered = sorted(found, key=lambda name: record.tasks[name].difference or 0.0)
-    shown = ", ".join(
-        f"{100 * found[name].share:.0f} % of the lost answers"
-        + (f" of {name}" if len(record.tasks) > 1 else "")
-        for name in ordered[:_MOST]
-    )
-    more = f" and {len(found) - _MOST} more tasks" if len(found) > _MOST else ""
-    return f"; same content in another form: {shown}{more}"
+    return "" if record.adaptive or not down else f"Not gating, regressed: {_named(record, down)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Slices:
     """The significant rows of one exploratory table that moved in opposite directions."""
 
-    task: str
     column: str
     rows: tuple[tuple[str, float], ...]
 
@@ -266,9 +318,9 @@ class _Slices:
         return max(sizes) - min(sizes)
 
 
-def _slices(record: Comparison) -> str:
+def _slices(task: ComparedTask) -> str:
     """Return the slices that moved in opposite directions, of the table in which they are farthest apart."""
-    found = sorted(_opposite(record), key=lambda table: -table.spread)
+    found = sorted(_opposite(task), key=lambda table: -table.spread)
     if not found:
         return ""
     first = found[0]
@@ -276,33 +328,26 @@ def _slices(record: Comparison) -> str:
     against = [row for row in first.rows if row[1] * shown[0][1] < 0]
     if against and not any(row in shown for row in against):
         shown[-1] = max(against, key=lambda row: abs(row[1]))
-    whose = f"{first.task} by {first.column}" if len(record.tasks) > 1 else first.column
     more = f", and in {len(found) - 1} more table{'s' if len(found) > 2 else ''}" if len(found) > 1 else ""
     words = ", ".join(f"{name} {signed(size)}" for name, size in shown)
-    return f"; opposite slices ({whose}): {words}{more}"
+    return f"opposite slices ({first.column}): {words}{more}"
 
 
-def _opposite(record: Comparison) -> Iterator[_Slices]:
+def _opposite(task: ComparedTask) -> Iterator[_Slices]:
     """Yield the tables with slices that moved against each other or against their task.
 
     Each of the slices has a small false discovery rate.
     """
-    for name, task in record.tasks.items():
-        kinds = {"kind of instruction": task.instructions.kinds} if task.instructions else {}
-        for column, rows in {**task.strata, **kinds}.items():
-            sure = tuple(
-                (row.name, row.difference)
-                for row in rows
-                if row.difference is not None and row.q_value is not None and row.q_value <= _DISCOVERED
-            )
-            sizes = [size for _, size in sure]
-            if sizes and min(*sizes, task.difference or 0.0) < 0 < max(*sizes, task.difference or 0.0):
-                yield _Slices(name, column, sure)
-
-
-def _undeclared(record: Comparison) -> str:
-    """Return that every task decides because the suite declares none, if so."""
-    return "; no task is declared gating, so all decide" if NONE_DECLARED in record.notes else ""
+    kinds = {"kind of instruction": task.instructions.kinds} if task.instructions else {}
+    for column, rows in {**task.strata, **kinds}.items():
+        sure = tuple(
+            (row.name, row.difference)
+            for row in rows
+            if row.difference is not None and row.q_value is not None and row.q_value <= _DISCOVERED
+        )
+        sizes = [size for _, size in sure]
+        if sizes and min(*sizes, task.difference or 0.0) < 0 < max(*sizes, task.difference or 0.0):
+            yield _Slices(column, sure)
 
 
 def _named(record: Comparison, names: Sequence[str]) -> str:

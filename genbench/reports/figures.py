@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from genbench.analysis.comparison.read_pairs import ReadPair
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
+from genbench.analysis.corrected import Recall, ReviewedTask
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
+from genbench.analysis.reading import READINGS, ReadCounts
+from genbench.analysis.records import Interval
 from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
 from genbench.analysis.results.record import ReportedRecord, RolloutsRecord
-from genbench.analysis.reviews import Agreement, Recall, ReviewedTask
-from genbench.reports.numbers import interval, p_text, points
+from genbench.analysis.stopping import StoppingRecord
+from genbench.reports.numbers import interval, kappa_words, p_text, points
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.stats.likelihood import MEASURES
 
@@ -17,6 +21,33 @@ from genbench.stats.likelihood import MEASURES
 def measure_value(name: str, value: float) -> str:
     """Return a measure for people: shares in points of 100, others with four digits."""
     return f"{100 * value:.1f}" if MEASURES[name].is_share else f"{value:.4g}"
+
+
+def read_words(counts: ReadCounts | None) -> str:
+    """Return how answers were read, as shares of the samples: `box 81%, announcement 15%, guess 4%`."""
+    if counts is None:
+        return "not recorded"
+    whole = sum(counts.values())
+    return ", ".join(f"{way} {_percent(count / whole)}" for way, count in counts.items())
+
+
+def read_change(pair: ReadPair) -> str:
+    """Return how the answers of both sides were read: `box 81% -> 60%, guess 3% -> 24%`."""
+    if pair.base is None or pair.tuned is None:
+        return f"{read_words(pair.base)} -> {read_words(pair.tuned)}"
+    sides = (pair.base, pair.tuned)
+    return ", ".join(
+        f"{way} " + " -> ".join(_percent(own.get(way, 0) / sum(own.values())) for own in sides)
+        for way in READINGS
+        if any(way in own for own in sides)
+    )
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole percent. A small one is not rounded to none, and a large one not to all."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def reported_line(item: ReportedRecord) -> str:
@@ -27,6 +58,44 @@ def reported_line(item: ReportedRecord) -> str:
     bounds = f"; with excluded samples {item.bounds[0]:.1f} to {item.bounds[1]:.1f}" if item.bounds else ""
     better = "lower is better" if item.better == "lower" else "higher is better"
     return f"{item.name} {item.value:.1f} [{low:.1f}, {high:.1f}] ({better}{bounds})"
+
+
+def stopping_line(record: StoppingRecord, *, brief: bool = False) -> list[str]:
+    """Return how the replies of a task ended, in one line.
+
+    Args:
+        brief: only if any was cut off or empty.
+    """
+    if brief and not (record.cut_off or record.empty):
+        return []
+    parts = [f"cut off {100 * record.share('cut_off'):.1f}%"]
+    if record.loops:
+        parts.append(f"loops {100 * record.share('loops'):.1f}% ({loops_text(record)})")
+    if record.empty:
+        parts.append(f"empty {100 * record.share('empty'):.1f}%")
+    if record.tokens is not None:
+        parts.append(f"{record.tokens:,.0f} tokens a sample")
+    if not brief:
+        parts.append("ended by " + ", ".join(f"{name} {count:,}" for name, count in record.reasons.items()))
+    if record.ended_loops:
+        replies = "reply" if record.ended_loops == 1 else "replies"
+        parts.append(
+            f"stop_on_loop ended {record.ended_loops:,} {replies} and saved up to "
+            f"{record.saved_tokens:,} tokens"
+        )
+    return ["; ".join(parts)]
+
+
+def loops_text(record: StoppingRecord) -> str:
+    """Return the unit of the loops and where the longest one is: `unit of 49 characters, such as …`."""
+    unit = f"unit of {record.period} characters"
+    if not record.examples:
+        return unit
+    first = record.examples[0]
+    return (
+        f"{unit}, such as {first.problem_id} sample {first.sample_index}: {first.times} times {first.period} "
+        f"characters from {first.place:,} on"
+    )
 
 
 def likelihood_lines(record: LikelihoodRecord, *, brief: bool = False) -> list[str]:
@@ -235,8 +304,17 @@ def _attempts(judge: JudgedRecord) -> Iterator[str]:
     given, f1 = (points(rate) for rate in (found.correct_given_attempted, found.f1))
     yield (
         f"not attempted {points(found.not_attempted)}%, incorrect {points(found.incorrect)}%, "
-        f"correct given attempted {given}, F1 {f1}"
+        f"correct given attempted {given}, F1 {f1}{_with_interval(found.f1_ci)}"
     )
+    if found.partial and found.hallucination is not None:
+        yield (
+            f"right in part {points(found.partial)}%, hallucinations {points(found.hallucination)}% of what "
+            f"is not right{_with_interval(found.hallucination_ci)}"
+        )
+
+
+def _with_interval(ci: Interval | None) -> str:
+    return "" if ci is None else f" {interval(ci)}"
 
 
 def reviewed_words(task: ReviewedTask) -> str:
@@ -253,10 +331,11 @@ def agreement_words(task: ReviewedTask) -> Iterator[str]:
     yield (
         "the judge agrees on "
         + ", ".join(f"{_recall(recall)} that people call {name}" for name, recall in parts)
-        + f"; {_kappa('kappa', task.agreement)}"
+        + f"; kappa {kappa_words(task.agreement.kappa, task.agreement.ci)}"
     )
     if task.people.n:
-        yield f"people among themselves: {_kappa('kappa', task.people)}, {task.people.n} pairs"
+        found = kappa_words(task.people.kappa, task.people.ci)
+        yield f"people among themselves: agreement beyond chance {found}, {task.people.n} items"
     if task.void:
         yield f"{task.void} reviews are void: their answers were drawn again"
     if task.open:
@@ -267,9 +346,3 @@ def _recall(recall: Recall) -> str:
     if recall.share is None or recall.ci is None:
         return "none"
     return f"{points(recall.share)} % {interval(recall.ci)} of {recall.n}"
-
-
-def _kappa(name: str, found: Agreement) -> str:
-    if found.kappa is None or found.ci is None:
-        return f"{name} is not defined (one label throughout)"
-    return f"{name} {found.kappa:.2f} [{found.ci[0]:.2f}, {found.ci[1]:.2f}]"

@@ -15,25 +15,25 @@ from typing import Any, Literal
 import pyarrow as pa
 from markupsafe import Markup, escape
 
+from genbench import registry
 from genbench.analysis.budgets import Budgets
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.curves import Curve, Curves
 from genbench.analysis.results.record import Results, read_results
 from genbench.analysis.samples import task_samples
 from genbench.errors import InputError, nearest
-from genbench.exchange.parquet import SCHEMA, sample_row
 from genbench.json_record import JsonRecord
+from genbench.protocols import View
+from genbench.reports.curves import curves_chart
 from genbench.reports.explanations import headline
 from genbench.reports.page import plots
 from genbench.reports.page.templates import page_environment, template_source
+from genbench.reports.parquet import SCHEMA, sample_row
 from genbench.reports.result_tables import CHANGES, SCORES, change_rows
 from genbench.reports.terminal.compare import compare_brief
 from genbench.reports.terminal.run import score_rows
-from genbench.reports.trend.page import trend_chart
-from genbench.reports.trend.steps import curves_chart
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun
-from genbench.trend.record import Trend
 
 Library = Literal["arrow", "pandas", "polars"]
 _ROWS = 16_384
@@ -98,7 +98,7 @@ def html(record: JsonRecord) -> str:
     if isinstance(record, Results):
         rows = list(score_rows(record.model, record))
         failed = Markup("").join(Markup("<p><b>{}</b></p>").format(line) for line in record.failed)
-        return _table(SCORES.html_head(), SCORES.html_rows(rows)) + failed
+        return _table(SCORES.html_head(glossary=None), SCORES.html_rows(rows)) + failed
     if isinstance(record, Comparison):
         found = change_rows(record.tasks, record.tasks)
         about = Markup("<p><b>{}</b><br>{} → {}</p>").format(
@@ -107,12 +107,11 @@ def html(record: JsonRecord) -> str:
         text = Markup("<details><summary>all lines</summary><pre>{}</pre></details>").format(
             compare_brief(record)
         )
-        return about + _table(CHANGES.html_head(), CHANGES.html_rows(found)) + text
-    if isinstance(record, Trend):
-        return Markup("<p><b>{}</b></p>").format(record.sentence) + _pictures(record)
-    if isinstance(record, Curves):
-        return _pictures(record)
-    raise _no_record(record)
+        return about + _table(CHANGES.html_head(glossary=None), CHANGES.html_rows(found)) + text
+    view = _view(record)
+    if view is None:
+        raise _no_record(record)
+    return view.head(record) + _pictures(view, record)
 
 
 def _table(head: Markup, rows: Markup) -> Markup:
@@ -122,9 +121,33 @@ def _table(head: Markup, rows: Markup) -> Markup:
 _SHOWN = 6
 
 
-def _pictures(record: Trend | Curves) -> Markup:
+class _CurvesView:
+    """A `protocols.View` of curves."""
+
+    def head(self, record: Curves) -> Markup:
+        return Markup("")
+
+    def names(self, record: Curves) -> list[str]:
+        return list(dict.fromkeys(_title(curve) for curve in record.curves))
+
+    def picture(self, record: Curves, name: str) -> tuple[Markup, str]:
+        own = [curve for curve in record.curves if _title(curve) == name]
+        places = {one: place for place, one in enumerate(dict.fromkeys(c.series for c in record.curves))}
+        return curves_chart(name, own, places), template_source(page_environment(), "curves.css")
+
+
+def _view(record: JsonRecord) -> View | None:
+    """Return how a record with several pictures is shown, None for other records."""
+    if isinstance(record, Curves):
+        return _CurvesView()
+    target = registry.VIEWS.get(type(record).__name__)
+    found: View | None = None if target is None else registry.load_object(target)()
+    return found
+
+
+def _pictures(view: View, record: JsonRecord) -> Markup:
     """Return the first pictures of a track or of curves, and how many were left out."""
-    names = _names(record)
+    names = view.names(record)
     shown = [plot(record, name) for name in names[:_SHOWN]]
     left = len(names) - len(shown)
     more = Markup("<p>… and {} more: plot(record, NAME)</p>").format(left) if left > 0 else Markup("")
@@ -163,21 +186,15 @@ def plot(record: JsonRecord, task: str | None = None) -> Picture:
         return _picture(Markup(_forest(record)))
     if isinstance(record, Budgets):
         return _budgets(record, task)
-    if not isinstance(record, Trend | Curves):
+    view = _view(record)
+    if view is None:
         raise _no_record(record)
-    names = _names(record)
+    names = view.names(record)
     if task is not None and task not in names:
         raise InputError(f"plot: no '{task}'{nearest(task, names)}")
     if not names:
         raise InputError("plot: nothing to draw")
-    name = task or names[0]
-    if isinstance(record, Trend):
-        item = next(item for item in record.tasks if item.task == name)
-        changes = [change for change in record.changes if change.task == name]
-        return _picture(trend_chart(name, item.points, changes), "trend.css")
-    own = [curve for curve in record.curves if _title(curve) == name]
-    places = {series: place for place, series in enumerate(dict.fromkeys(c.series for c in record.curves))}
-    return _picture(curves_chart(name, own, places), "curves.css")
+    return _picture(*view.picture(record, task or names[0]))
 
 
 def _budgets(record: Budgets, task: str | None) -> Picture:
@@ -196,12 +213,6 @@ def _budgets(record: Budgets, task: str | None) -> Picture:
         if task in (None, name)
     ]
     return _picture(Markup(plots.length_curves("budgets", series, None, "of a reply, at most")))
-
-
-def _names(record: Trend | Curves) -> list[str]:
-    if isinstance(record, Trend):
-        return [item.task for item in record.tasks if any(value is not None for value in item.points.value)]
-    return list(dict.fromkeys(_title(curve) for curve in record.curves))
 
 
 def _title(curve: Curve) -> str:
@@ -232,10 +243,9 @@ def _results(path: str) -> Results | None:
     return read_results(RunFolder(Path(path))) if Path(path).is_dir() else None
 
 
-def _picture(found: Markup, *styles: str) -> Picture:
-    """Return an element of a page as a file of its own, with the styles of the page in it."""
-    environment = page_environment()
-    css = "".join(template_source(environment, name) for name in ("report.css", *styles))
+def _picture(found: Markup, more: str = "") -> Picture:
+    """Return an element of a page as a file of its own, with the styles of the page in it and `more`."""
+    css = template_source(page_environment(), "report.css") + more
     names = ' xmlns="http://www.w3.org/2000/svg"'
     if "xmlns:xlink" not in found and "xlink:" in found:
         names += ' xmlns:xlink="http://www.w3.org/1999/xlink"'

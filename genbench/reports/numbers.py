@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from genbench.stats.agreement import LEAST
+
 
 def points(value: float | None) -> str:
     """Return a fraction of 1 in points of 100 with one decimal, or `-` for None."""
@@ -34,3 +36,16 @@ def interval(bounds: Sequence[float] | None) -> str:
 def p_text(p: float | None) -> str:
     """Return a p value with two digits. It is never printed as zero."""
     return "-" if p is None else "<0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def kappa_words(value: float | None, ci: tuple[float, float] | None, level: str = "") -> str:
+    """Return an agreement beyond chance with its interval, or why it or the interval is missing.
+
+    Args:
+        level: what is said before the bounds.
+    """
+    if value is None:
+        return "not defined (one label throughout)"
+    if ci is None:
+        return f"{value:.2f} (fewer than {LEAST} items: no interval)"
+    return f"{value:.2f}{level} [{ci[0]:.2f}, {ci[1]:.2f}]"

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from genbench.analysis.parity import ParityRecord, ParityReport, State, problems_left_out, run_agreement
-from genbench.analysis.results.record import Results, require_results
+from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import require_results
 from genbench.errors import ConfigError, GenbenchError, InputError, nearest
+from genbench.json_record import JsonRecord
 from genbench.protocols import PublishedScore
 from genbench.reports.numbers import interval, points
 from genbench.reports.table import MARKDOWN, TERMINAL, Column, Table
@@ -26,6 +30,44 @@ from genbench.tasks.factory import make_task
 from genbench.tasks.published import group_page, is_in_mode, references
 
 
+class MeasuredCard(JsonRecord):
+    """A card that the project has run itself: with which weights, where, and what came out."""
+
+    weights: str = Field(description="the weights, with their quantization and number format")
+    machine: str = Field(description="machine, engine and day")
+    scores: tuple[ParityRecord, ...] = Field(description="an entry for each published score of these weights")
+    reasons: dict[str, str] = Field(
+        default_factory=dict, description="by task, why its score is not the published one, as far as known"
+    )
+
+
+class MeasuredCards(JsonRecord):
+    """The file of the cards that the project has run itself."""
+
+    format: Literal[1] = Field(description="version of this record")
+    cards: dict[str, MeasuredCard] = Field(description="by name of the card")
+
+
+MEASURED = "measured.json"
+
+
+def measured_cards(path: Path | None = None) -> dict[str, MeasuredCard]:
+    """Return what the project has measured itself, by name of the card.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    path = path or folder("suites") / "parity" / MEASURED
+    if not path.is_file():
+        return {}
+    return MeasuredCards.from_json(read_json(path, _MOST_BYTES) or {}, str(path)).cards
+
+
+def write_measured(path: Path, cards: Mapping[str, MeasuredCard]) -> None:
+    """Write the file of measured cards."""
+    replace_json(path, MeasuredCards(format=1, cards=dict(sorted(cards.items()))).to_json())
+
+
 @dataclass(frozen=True, slots=True)
 class ParityCard:
     """One card: a shipped suite with two models, and what is published for them."""
@@ -35,6 +77,8 @@ class ParityCard:
     scores: tuple[ParityRecord, ...]
     note: str
     """What the card says of its settings: the comment at the top of its file."""
+    measured: MeasuredCard | None = None
+    """What the project itself has measured with the card."""
 
 
 def parity_cards() -> list[ParityCard]:
@@ -66,7 +110,7 @@ def _card(path: Path) -> ParityCard:
     suite = read_suite(path)
     comment = itertools.takewhile(lambda line: line.startswith("#"), path.read_text("utf-8").splitlines())
     note = "\n".join(line.removeprefix("#").removeprefix(" ") for line in comment)
-    return ParityCard(path.stem, suite, tuple(_scores(suite)), note)
+    return ParityCard(path.stem, suite, tuple(_scores(suite)), note, measured_cards().get(path.stem))
 
 
 def _scores(suite: Suite) -> Iterator[ParityRecord]:
@@ -200,6 +244,11 @@ def _size(item: ParityRecord) -> str:
     return f"{item.n or '?'} x {item.k or '?'}"
 
 
+def _problems(item: ParityRecord) -> str:
+    """Return the problems of a run, and of how many they are a part."""
+    return f"{item.problems:,}" + (f" of {item.of:,}" if item.of else "") if item.problems else "-"
+
+
 def _difference(item: ParityRecord) -> str:
     return "-" if item.difference is None else f"{100 * item.difference:+.1f}"
 
@@ -213,17 +262,28 @@ SCORES = Table[ParityRecord](
     Column("n x k", _size, shown=TERMINAL),
     Column("n × k", lambda item: _size(item).replace("x", "×"), shown=MARKDOWN),
     Column("measured", lambda item: points(item.measured), right=TERMINAL, shown=TERMINAL),
+    Column("problems", _problems, right=TERMINAL, shown=TERMINAL),
     Column("difference", _difference, right=TERMINAL, shown=TERMINAL),
     Column("95% CI", lambda item: interval(item.ci), shown=TERMINAL),
     Column("decoding", lambda item: item.decoding, shown=MARKDOWN),
     Column("source", lambda item: item.source, shown=MARKDOWN),
     Column("state", lambda item: item.state),
 )
+_MEASURED = Table[ParityRecord](
+    Column("model", lambda item: item.model),
+    Column("task", lambda item: item.label),
+    Column("published", lambda item: points(item.published)),
+    Column("measured", lambda item: points(item.measured)),
+    Column("problems", _problems),
+    Column("difference", _difference),
+    Column("95% CI", lambda item: interval(item.ci)),
+    Column("state", lambda item: item.state),
+)
 _CARDS = Table[ParityCard](
     Column("card", lambda card: f"[{card.name}]({card.name}.md)"),
     Column("models", lambda card: ", ".join(card.suite.config.models)),
     Column("published scores", lambda card: len(card.scores)),
-    Column("state", lambda card: "not yet run"),
+    Column("state", lambda card: state_words([item.state for item in _stated_scores(card)])),
 )
 
 
@@ -231,6 +291,12 @@ def cards_record(cards: Sequence[ParityCard], runs: Path) -> dict[str, list[dict
     """Return the scores of all cards as JSON. Those that a run below `runs` measured have its state."""
     states = stored_states(runs)
     return {card.name: [item.to_json() for item in _current(card, states)] for card in cards}
+
+
+def _stated_scores(card: ParityCard) -> list[ParityRecord]:
+    """Return the scores of a card, those that the project has measured with their states."""
+    measured = {item.key: item for item in (card.measured.scores if card.measured else ())}
+    return [measured.get(item.key, item) for item in card.scores]
 
 
 def _current(card: ParityCard, states: Mapping[str, ParityReport]) -> Iterator[ParityRecord]:
@@ -274,7 +340,17 @@ def parity_text(report: ParityReport) -> str:
         for item in report.scores
         if item.responses
     )
-    return "\n".join([table, "", *sources, *judges, *parts, *ready])
+    return "\n".join([table, "", *sources, *judges, *parts, *ready, *_known_reasons(report.scores)])
+
+
+def _known_reasons(scores: Sequence[ParityRecord]) -> Iterator[str]:
+    """Yield why the project's own run of a card differs, for scores that differ in a run too."""
+    differing = {(item.label, item.source, item.published) for item in scores if item.state == "differs"}
+    for card in measured_cards().values():
+        for item in card.scores:
+            if (item.label, item.source, item.published) in differing and item.task in card.reasons:
+                own = f"{item.label}: the project's own run has {points(item.measured)}"
+                yield f"{own}. {card.weights}. {card.reasons[item.task]}"
 
 
 def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] | None = None) -> str:
@@ -338,7 +414,8 @@ def cards_markdown(cards: Sequence[ParityCard]) -> str:
         "the words and the number of samples of the source, as far as they are known. "
         "`genbench run parity/NAME` runs one. `genbench compare --published RUN_DIR/MODEL` then says for "
         "each published score whether the measured one agrees: whether the 95 % interval of the difference "
-        "contains zero. Nothing is called reproduced that was not run. "
+        "contains zero. Nothing is called reproduced that was not run. The states below are of the project's "
+        "own runs. The page of the card has their weights, machine and intervals. "
         "[Published protocols](../protocols.md) lists the "
         "tasks without a card, with the reason.\n",
     ]
@@ -351,7 +428,11 @@ def card_markdown(card: ParityCard) -> str:
     note = re.sub(r"(?m)((?:^  .+\n?)+)", lambda found: f"\n{indent(found[1], '  ')}\n", card.note)
     lines = [f"# Parity: {card.name}\n", f"{note}\n", f"`genbench run parity/{card.name}` measures it.\n"]
     lines += [f"## {name}\n\n`{model.path}`\n" for name, model in card.suite.config.models.items()]
-    lines += ["## Published\n", *SCORES.markdown(card.scores, escaped=str)]
+    lines += ["## Published\n", *SCORES.markdown(_stated_scores(card), escaped=str)]
+    if card.measured is not None:
+        lines += ["\n## Measured\n", f"{card.measured.weights}. {card.measured.machine}.\n"]
+        lines += _MEASURED.markdown(card.measured.scores, escaped=str)
+        lines += [f"\n`{task}`: {reason}" for task, reason in card.measured.reasons.items()]
     return "\n".join([*lines, ""])
 
 

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.corrected import ReviewedTask
+from genbench.analysis.records import ExcludedSamples
 from genbench.analysis.results.record import Results
-from genbench.analysis.reviews import ReviewedTask
 from genbench.analysis.side_by_side import SideBySide
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.protocols import PublishedScore
-from genbench.types import Status
 
 
 class SuspiciousReference(JsonRecord):
@@ -22,15 +22,6 @@ class SuspiciousReference(JsonRecord):
     answer: str = Field(description="the first 200 characters of the answer")
     agreeing: Count = Field(description="samples that agree on it")
     samples: Count = Field(description="scored samples of the problem")
-
-
-class ExcludedSamples(JsonRecord):
-    """Samples that were excluded for one reason."""
-
-    status: Status = Field(description="status of these samples")
-    why: str = Field(description="reason of the exclusion")
-    samples: Count = Field(description="number of these samples")
-    first: tuple[str, Count] = Field(description="problem_id and sample_index of the first")
 
 
 class TaskHealthRecord(JsonRecord):

@@ -6,39 +6,42 @@ Tasks of one benchmark group have a row together, and tables of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.reading import ReadCounts, joined
+from genbench.analysis.records import Bounded, ExcludedSamples
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import ReportedRecord, TaskResults
 from genbench.analysis.results.table import is_never_scored
-from genbench.reports.explanations import status_words
 from genbench.reports.figures import (
     agreement_words,
     judged_lines,
     likelihood_lines,
+    loops_text,
+    read_words,
     reviewed_words,
     rollout_lines,
 )
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
-    ExcludedSamples,
     Report,
     ReportedRun,
     ReportedScore,
     SuspiciousReference,
     TaskHealthRecord,
 )
-from genbench.reports.table import EVERYWHERE, MARKDOWN, PAGE, TERMINAL, Column, Table, markdown_text
+from genbench.reports.table import DETAILS, EVERYWHERE, MARKDOWN, PAGE, TERMINAL, Column, Table, markdown_text
 from genbench.safetext.printable import printable
-from genbench.stats.comparison.causes import CauseRecord
+from genbench.stats.comparison.causes import CauseRecord, status_words
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.macro import MeanRecord
 from genbench.stats.strata import StratumDifference
+from genbench.store.stopping import Ending
 
 COLOURS = 6
 """Colours of runs on a page. A seventh run has the first colour again."""
@@ -72,6 +75,7 @@ class ScoreRow:
     score: TaskResults | MeanRecord | None
     tasks: tuple[str, ...] = ()
     is_ragged: bool = False
+    read_by: ReadCounts | None = None
 
     @property
     def task(self) -> TaskResults | None:
@@ -85,13 +89,20 @@ def task_score(run: str, place: int, name: str, task: TaskResults, *, is_ragged:
     Args:
         is_ragged: whether its problems have unequal numbers of samples.
     """
-    return ScoreRow(run, place, name, task.metric, task, is_ragged=is_ragged)
+    return ScoreRow(run, place, name, task.metric, task, is_ragged=is_ragged, read_by=task.read_by)
 
 
-def group_scores(run: str, place: int, name: str, group: GroupRecord) -> list[ScoreRow]:
-    """Return the rows of a group: the mean over its tasks, and over its problems."""
+def group_scores(
+    run: str, place: int, name: str, group: GroupRecord, tasks: Mapping[str, TaskResults]
+) -> list[ScoreRow]:
+    """Return the rows of a group: the mean over its tasks, and over its problems.
+
+    Args:
+        tasks: all tasks of the run.
+    """
     means = ("macro", group.macro), ("micro", group.micro)
-    return [ScoreRow(run, place, name, kind, mean, group.tasks) for kind, mean in means]
+    read_by = joined(tasks[task].read_by for task in group.tasks if task in tasks)
+    return [ScoreRow(run, place, name, kind, mean, group.tasks, read_by=read_by) for kind, mean in means]
 
 
 def report_scores(report: Report, names: Collection[str]) -> list[ScoreRow]:
@@ -106,8 +117,13 @@ def report_means(report: Report) -> list[ScoreRow]:
         for name in task_groups(report)
         for place, run in enumerate(report.runs)
         if (group := run.results.groups.get(name))
-        for row in group_scores(run.name, place, name, group)
+        for row in group_scores(run.name, place, name, group, run.results.tasks)
     ]
+
+
+def report_readings(report: Report) -> list[ScoreRow]:
+    """Return one row for each group, and for each task without one, that says how its answers were read."""
+    return read_rows([*report_means(report), *report_scores(report, own_tasks(report))])
 
 
 def report_tasks(
@@ -149,7 +165,7 @@ def scored_lines(report: Report) -> list[TaskLines]:
     ]
 
 
-def _value(score: TaskResults | EstimateRecord | MeanRecord | None) -> str:
+def _value(score: EstimateRecord | MeanRecord | Bounded | None) -> str:
     if is_never_scored(score):
         return "not scored"
     return "missing" if score is None or score.value is None else points(score.value)
@@ -182,6 +198,19 @@ def _statuses(row: ScoreRow) -> str:
     return _counts(row).replace("_", " ") if row.task else ""
 
 
+def read_rows(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
+    """Return one row for each task or group of a run that says how its answers were read."""
+    told = {(row.place, row.run, row.name): row for row in rows if row.read_by is not None}
+    return list(told.values())
+
+
+def read_lines(rows: Sequence[ScoreRow]) -> list[str]:
+    """Return how the answers of each row were read, a line each. Rows that do not say it have none."""
+    told = [(f"{row.run}/{row.name}", read_words(row.read_by)) for row in read_rows(rows)]
+    width = max((len(name) for name, _ in told), default=0)
+    return [f"{name:{width}}  {words}" for name, words in told]
+
+
 def _of_group(row: ScoreRow) -> str:
     return f"{row.name} ({counted(row.tasks)})" if row.tasks else row.name
 
@@ -193,14 +222,14 @@ def _with_dot(row: ScoreRow) -> Markup:
 SCORES = Table[ScoreRow](
     Column("model", lambda row: row.run, shown=TERMINAL),
     Column("task", lambda row: row.name, shown=TERMINAL),
-    Column("task", _of_group, shown=MARKDOWN | PAGE),
-    Column("run", lambda row: row.run, right=MARKDOWN, shown=MARKDOWN | PAGE, page=_with_dot),
-    Column("metric", lambda row: row.metric, right=MARKDOWN),
+    Column("task", _of_group, shown=MARKDOWN | PAGE | DETAILS),
+    Column("run", lambda row: row.run, right=MARKDOWN, shown=MARKDOWN | PAGE | DETAILS, page=_with_dot),
+    Column("metric", lambda row: row.metric, right=MARKDOWN, shown=EVERYWHERE | DETAILS),
     Column(
         "value", lambda row: _value(row.score), right=EVERYWHERE, page=lambda row: _value_on_page(row.score)
     ),
     Column("95% CI", lambda row: interval(row.score.ci if row.score else None), right=PAGE, plain=True),
-    Column("re-run", _rerun, right=TERMINAL | PAGE, shown=TERMINAL | PAGE),
+    Column("re-run", _rerun, right=TERMINAL | PAGE, shown=TERMINAL | DETAILS),
     Column(
         "n x k",
         _size,
@@ -211,6 +240,11 @@ SCORES = Table[ScoreRow](
     Column("status counts", _counts, shown=TERMINAL),
     Column("samples", _statuses, shown=MARKDOWN),
     below=("status counts",),
+)
+READ_BY = Table[ScoreRow](
+    Column("task", _of_group),
+    Column("run", lambda row: row.run, page=_with_dot),
+    Column("read by", lambda row: read_words(row.read_by), style="wrap"),
 )
 
 
@@ -227,6 +261,26 @@ def _cut_off(row: ScoreRow) -> str:
     return "-" if share is None else f"{points(share)}%"
 
 
+def _ending(ending: Ending) -> Callable[[ScoreRow], str]:
+    """Return the cells of a column with the share of samples that end so."""
+
+    def share(row: ScoreRow) -> str:
+        found = row.task.stopping if row.task else None
+        return "-" if found is None else f"{points(found.share(ending))}%"
+
+    return share
+
+
+def _reply_tokens(row: ScoreRow) -> str:
+    found = row.task.stopping if row.task else None
+    return "-" if found is None or found.tokens is None else f"{found.tokens:,.0f}"
+
+
+def _repeated(row: ScoreRow) -> str:
+    found = row.task.stopping if row.task else None
+    return "" if found is None or not found.loops else loops_text(found)
+
+
 def _excluded(row: ScoreRow) -> str:
     assert row.task is not None
     bounds = f" ({interval(row.task.bounds)})" if row.task.bounds and row.task.excluded else ""
@@ -240,6 +294,15 @@ STATUS_COUNTS = Table[ScoreRow](
     Column("cut off", _cut_off, right=PAGE),
     Column("excluded", _excluded, right=PAGE),
 )
+ENDINGS = Table[ScoreRow](
+    Column("task", _of_group),
+    Column("run", lambda row: row.run, page=_with_dot),
+    Column("loops", _ending("loops"), right=PAGE),
+    Column("empty", _ending("empty"), right=PAGE),
+    Column("tokens", _reply_tokens, right=PAGE),
+    Column("what repeats", _repeated, style="wrap"),
+)
+"""How replies end, next to the share that is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +312,7 @@ class MetricRow:
     task: str
     run: str
     metric: str
-    score: EstimateRecord | MeanRecord | ReportedRecord
+    score: EstimateRecord | MeanRecord | ReportedRecord | Bounded
     method: str
 
 
@@ -265,7 +328,7 @@ def metric_rows(report: Report) -> list[MetricRow]:
         MetricRow(
             name,
             run.name,
-            f"mean over {task.macro.by}",
+            f"{task.macro.name} {task.macro.by}",
             task.macro,
             f"{task.macro.parts} values of {task.macro.by} count alike",
         )
@@ -277,7 +340,12 @@ def metric_rows(report: Report) -> list[MetricRow]:
         for name, _, run, task in found
         if task.reported
     ]
-    return metrics + means + reported
+    parts = [
+        MetricRow(name, run.name, part, item, "named part of the score")
+        for name, _, run, task in found
+        for part, item in (task.parts or {}).items()
+    ]
+    return metrics + parts + means + reported
 
 
 def _metric_value(row: MetricRow) -> str:
@@ -386,17 +454,18 @@ def _lower(verdict: str) -> str:
 
 def _paired_size(row: ChangeRow) -> str:
     task = row.task
-    assert task is not None
+    if task is None:
+        return "-"
     return f"{task.n} x {task.k_tuned if task.k_base == task.k_tuned else f'{task.k_base}/{task.k_tuned}'}"
 
 
 def _p_drop(row: ChangeRow) -> str:
     task = row.known
-    return "-" if task is None else p_text(task.p_regression_adjusted if task.gating else task.p_regression)
+    return "-" if task is None else p_text(task.p_regression_adjusted)
 
 
 def _finds(row: ChangeRow) -> str:
-    return "-" if row.known is None or row.known.finds is None else points(row.known.finds)
+    return "-" if row.known is None or row.known.findable is None else points(row.known.findable)
 
 
 def _verdict_style(row: ChangeRow) -> str:
@@ -406,9 +475,9 @@ def _verdict_style(row: ChangeRow) -> str:
 
 
 CHANGES = Table[ChangeRow](
-    Column("task", lambda row: row.name),
-    Column("metric", lambda row: row.task.metric if row.task else "", shown=TERMINAL),
-    Column("n x k", _paired_size, right=TERMINAL, shown=TERMINAL),
+    Column("task", lambda row: row.name, shown=EVERYWHERE | DETAILS),
+    Column("metric", lambda row: row.task.metric if row.task else "", shown=TERMINAL | DETAILS),
+    Column("n x k", _paired_size, right=TERMINAL | PAGE, shown=TERMINAL | DETAILS),
     Column("base", lambda row: row.base, right=EVERYWHERE),
     Column("tuned", lambda row: row.tuned, right=EVERYWHERE),
     Column("change", lambda row: row.change, right=EVERYWHERE),
@@ -419,10 +488,10 @@ CHANGES = Table[ChangeRow](
         "p",
         lambda row: p_text(row.known.p_two_sided if row.known else None),
         right=TERMINAL | PAGE,
-        shown=TERMINAL | PAGE,
+        shown=TERMINAL | DETAILS,
     ),
-    Column("p drop", _p_drop, right=TERMINAL, shown=TERMINAL),
-    Column("finds", _finds, right=TERMINAL | PAGE, shown=TERMINAL | PAGE),
+    Column("p drop", _p_drop, right=TERMINAL | PAGE, shown=TERMINAL | DETAILS),
+    Column("finds", _finds, right=TERMINAL | PAGE, shown=TERMINAL | DETAILS),
     Column("verdict", lambda row: row.verdicts, shown=TERMINAL),
     Column("verdict", lambda row: _lower(row.verdicts), shown=MARKDOWN | PAGE, style=_verdict_style),
     below=("p", "p drop", "finds"),

@@ -8,110 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from genbench.analysis.budgets import Budgets
-from genbench.analysis.comparison.compare import Comparison
-from genbench.analysis.comparison.judge_change import JudgeChanges
-from genbench.analysis.curves import Curves
-from genbench.analysis.estimate import Estimation
-from genbench.analysis.parity import ParityReport
-from genbench.analysis.quality import Quality
-from genbench.analysis.rank import Ranking
-from genbench.analysis.results.record import Results
-from genbench.exchange.import_runs import ImportedLogs
+from genbench import registry
 from genbench.json_record import JsonRecord
-from genbench.ledger.checking import LedgerCheck
-from genbench.ledger.ingest import LedgerAdded
-from genbench.ledger.listing import LedgerList, PushedRun
-from genbench.ledger.pruning import LedgerPruned
-from genbench.ledger.rescoring import LedgerRescored
-from genbench.policy.config import Policy
-from genbench.policy.gate import NightlyGate
-from genbench.queue.records import JobDetail, JobList
-from genbench.reports.record import Report
-from genbench.reports.review import ReviewSummary
-from genbench.reports.review_plan import Planned
-from genbench.runs.contamination import Contamination
-from genbench.runs.judge_check import JudgeCheck
-from genbench.runs.mirror import MirrorRecord
-from genbench.runs.power import PowerPlan
-from genbench.runs.requests import RequestRecord
-from genbench.runs.stored.status import RunsStatus
-from genbench.runs.training_overlap import Overlap
-from genbench.stats.noise import NoiseMeasurement
-from genbench.store.manifest import Manifest
+from genbench.registry import load_object
+from genbench.reports.glossary import PAGE_FILE, glossary_page
 from genbench.suite.config import SuiteConfig
-from genbench.task_import.harness.levels import LevelReport
-from genbench.task_import.importer import ImportRecord
-from genbench.trend.record import Trend
-from genbench.watch.best import BestAgain
-from genbench.watch.watches import WatchList
-
-DECISION_RECORDS: Mapping[str, type[JsonRecord]] = {
-    "compare": Comparison,
-    "compare_judges": JudgeChanges,
-    "estimate": Estimation,
-    "power": PowerPlan,
-    "noise": NoiseMeasurement,
-    "rank": Ranking,
-    "contamination": Contamination,
-    "trend": Trend,
-    "gate": NightlyGate,
-    "ledger_add": LedgerAdded,
-    "ledger_list": LedgerList,
-    "ledger_check": LedgerCheck,
-    "ledger_prune": LedgerPruned,
-    "ledger_rescore": LedgerRescored,
-}
-"""By the name of the entry in `$defs` of the schema."""
-
-
-SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
-    "jobs": JobList,
-    "job": JobDetail,
-    "watches": WatchList,
-    "push": PushedRun,
-    "watch_best": BestAgain,
-}
-"""By the name of the entry in `$defs` of the schema."""
-GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {
-    **DECISION_RECORDS,
-    "curves": Curves,
-    "budgets": Budgets,
-    "quality": Quality,
-    "review_plan": Planned,
-    "review_show": ReviewSummary,
-    **SERVICE_RECORDS,
-}
-"""The same for decisions, tracks and the queue together."""
-
-
-EXCHANGE_RECORDS: Mapping[str, type[JsonRecord]] = MappingProxyType(
-    {
-        "mirror": MirrorRecord,
-        "prompts": RequestRecord,
-        "import_task": ImportRecord,
-        "import_levels": LevelReport,
-        "import_log": ImportedLogs,
-    }
-)
-"""The record of each command by its entry in the schema."""
-
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
-    **GROUPED_RECORDS,
-    "overlap": Overlap,
-    "status": RunsStatus,
-    "report": Report,
-    "parity": ParityReport,
-    "judge_check": JudgeCheck,
-    **EXCHANGE_RECORDS,
-    "results": Results,
-    "manifest": Manifest,
+    name: load_object(target) for name, target in registry.RECORDS.items()
 }
 """What each command prints with --json, and what a run folder contains. The name is the entry in `$defs`."""
 RECORDS_FILE = Path("docs") / "json.schema.json"
@@ -150,7 +58,8 @@ def schema_files() -> dict[Path, str]:
     return {
         RECORDS_FILE: json.dumps(record_schema(), indent=1) + "\n",
         SUITE_FILE: json.dumps(suite_schema(), indent=2) + "\n",
-        POLICY_FILE: json.dumps(Policy.model_json_schema(), indent=2) + "\n",
+        POLICY_FILE: json.dumps(load_object(registry.POLICY).model_json_schema(), indent=2) + "\n",
+        PAGE_FILE: glossary_page(),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from markupsafe import Markup, escape
 
+from genbench.reports.glossary import explained, meaning
 from genbench.safetext.printable import one_line, printable
 
 Row = TypeVar("Row")
@@ -22,15 +23,17 @@ _NO_HEADS: Mapping[str, str] = MappingProxyType({})
 
 
 class Media(Flag):
-    """Where a column is shown."""
+    """Where a column is shown. `DETAILS` is the folded table below the one of a page."""
 
     NOWHERE = 0
     TERMINAL = auto()
     MARKDOWN = auto()
     PAGE = auto()
+    DETAILS = auto()
 
 
 NOWHERE, TERMINAL, MARKDOWN, PAGE = Media.NOWHERE, Media.TERMINAL, Media.MARKDOWN, Media.PAGE
+DETAILS = Media.DETAILS
 EVERYWHERE = TERMINAL | MARKDOWN | PAGE
 
 
@@ -39,11 +42,10 @@ class Column(Generic[Row]):
     """One column of a table.
 
     Args:
-        head: its name.
+        head: its name. What it means is in the glossary.
         cell: the value of a row, of which the text is shown. None is a dash.
         right: where it is aligned right, as numbers are.
         shown: where it is in the table.
-        about: what it means, for the legend below the table.
         page: the value on a page, if that is another one. Markup is not escaped.
         page_head: the name on a page, if that is another one.
         label: the name of a cell on a narrow page, if two columns have one head.
@@ -55,7 +57,6 @@ class Column(Generic[Row]):
     cell: Callable[[Row], object]
     right: Media = NOWHERE
     shown: Media = EVERYWHERE
-    about: str = ""
     page: Callable[[Row], object] | None = None
     page_head: str = ""
     label: str = ""
@@ -103,14 +104,16 @@ class Table(Generic[Row]):
         indent: str = "",
         width: int | None = None,
         heads: Mapping[str, str] = _NO_HEADS,
+        without: Collection[str] = (),
     ) -> str:
         """Return the table for a terminal.
 
         Args:
             width: columns of the terminal, or None if the table may have any width.
             heads: what the heads of some columns are instead.
+            without: the heads of columns that are left out.
         """
-        columns = self._columns(TERMINAL)
+        columns = [column for column in self._columns(TERMINAL) if column.head not in without]
         head = [heads.get(column.head, column.head) for column in columns]
         body = [[column.text(row) for column in columns] for row in rows]
         right = {name for name, column in zip(head, columns, strict=True) if TERMINAL in column.right}
@@ -132,24 +135,36 @@ class Table(Generic[Row]):
         head = [safe(heads.get(column.head, column.head)) for column in columns]
         return [_piped(head), f"|{'|'.join(rules)}|", *map(_piped, body)]
 
-    def html_head(self, heads: Mapping[str, str] = _NO_HEADS, scope: str = "") -> Markup:
+    def html_head(
+        self,
+        heads: Mapping[str, str] = _NO_HEADS,
+        scope: str = "",
+        *,
+        medium: Media = PAGE,
+        glossary: str | None = "",
+    ) -> Markup:
         """Return the head of the table on a page.
 
         Args:
             scope: attributes of each cell.
+            medium: PAGE or DETAILS.
+            glossary: address of the page with the words, empty if they are on this one. None: no links.
         """
         cells = []
-        for column in self._columns(PAGE):
+        for column in self._columns(medium):
             kind = ' class="n"' if PAGE in column.right else ""
-            cells.append(f"<th{scope}{kind}>{_html(self._page_head(column, heads))}</th>")
+            shown = printable(self._page_head(column, heads))
+            cells.append(f"<th{scope}{kind}>{explained(column.head, glossary, shown)}</th>")
         return Markup(f"<thead><tr>{''.join(cells)}</tr></thead>")
 
-    def html_rows(self, rows: Iterable[Row], heads: Mapping[str, str] = _NO_HEADS) -> Markup:
+    def html_rows(
+        self, rows: Iterable[Row], heads: Mapping[str, str] = _NO_HEADS, *, medium: Media = PAGE
+    ) -> Markup:
         """Return the rows of the table on a page, each on a line."""
-        return Markup("".join(f"<tr>{self._html_row(row, heads)}</tr>\n" for row in rows))
+        return Markup("".join(f"<tr>{self._html_row(row, heads, medium)}</tr>\n" for row in rows))
 
-    def _html_row(self, row: Row, heads: Mapping[str, str]) -> str:
-        columns, gap = self._columns(PAGE), self._gap(row)
+    def _html_row(self, row: Row, heads: Mapping[str, str], medium: Media) -> str:
+        columns, gap = self._columns(medium), self._gap(row)
         cells = [column.html(row, self._page_head(column, heads)) for column in columns]
         if gap is None:
             return "".join(cells)
@@ -161,10 +176,10 @@ class Table(Generic[Row]):
     def _page_head(column: Column[Row], heads: Mapping[str, str]) -> str:
         return heads.get(column.head, column.page_head or column.head)
 
-    def legend(self, *heads: str) -> str:
-        """Return what those columns mean, in one paragraph. Without heads that of all that say it."""
-        chosen = (column for column in self.columns if column.about and (not heads or column.head in heads))
-        return " ".join(f"{column.head}: {column.about}" for column in chosen)
+    @staticmethod
+    def legend(*heads: str) -> str:
+        """Return what those columns mean, in one paragraph."""
+        return " ".join(f"{head}: {meaning(head)}" for head in heads)
 
 
 def _shown(value: object) -> str:

@@ -15,6 +15,7 @@ from genbench.analysis.results.table import is_never_scored
 from genbench.reports.numbers import points
 from genbench.reports.record import Report
 from genbench.reports.result_tables import task_groups
+from genbench.types import OURS
 
 _URGENT = 8
 """Warnings above the fold. The page folds the others, which weigh less."""
@@ -70,20 +71,23 @@ def _task_warnings(report: Report) -> Iterator[TaskWarning]:
 
 
 def task_warnings(task: TaskResults) -> list[str]:
-    """Return what changes how a task's score is read, without the name of the task."""
+    """Return what changes how a task's score is read, without the name of the task.
+
+    Why samples were excluded is in the alarms.
+    """
     lines: list[str] = []
     if is_never_scored(task):
         ours = task.excluded - (task.unanswered or 0)
         return [f"{ours} of {task.samples} samples excluded (defects of ours)"] if ours else []
-    if task.missing:
+    if task.missing and not (task.reasons and task.excluded == task.samples):
         lines.append(f"{task.metric} is missing: {task.missing}")
     if task.n < task.of:
         lines.append(f"{task.n} of {task.of} problems")
     bounds, silent = task.bounds, task.unanswered or 0
     between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
     if task.excluded > silent:
-        defects = f"{task.excluded - silent} of {task.samples} samples excluded (defects of ours)"
-        lines.append(f"{defects}{between}")
+        why = "" if any(found.status in OURS for found in task.reasons or ()) else " (defects of ours)"
+        lines.append(f"{task.excluded - silent} of {task.samples} samples excluded{why}{between}")
     if silent:
         lines.append(
             f"{silent} of {task.samples} samples have no answer (empty, cut off, in an unclosed trace) and "

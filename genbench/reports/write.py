@@ -12,8 +12,8 @@ from typing import Any
 
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
+from genbench.analysis.corrected import reviews_next_to
 from genbench.analysis.results.means import GroupRecord
-from genbench.analysis.reviews import reviewed_run
 from genbench.analysis.side_by_side import side_by_side
 from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
@@ -37,6 +37,7 @@ from genbench.reports.result_tables import (
     CHANGES,
     HEALTH,
     PUBLISHED,
+    READ_BY,
     SCORES,
     HealthRow,
     TaskLines,
@@ -47,6 +48,7 @@ from genbench.reports.result_tables import (
     own_tasks,
     report_changes,
     report_means,
+    report_readings,
     report_scores,
     scored_lines,
     task_groups,
@@ -126,7 +128,8 @@ def _tasks(runs: Sequence[RunPage]) -> tuple[str, ...]:
 
 
 def _run_record(run: RunPage) -> ReportedRun:
-    reviewed = reviewed_run(run.stored, run.results)
+    reviews = reviews_next_to(run.stored.path)
+    reviewed = reviews.tasks(run.stored, run.results) if reviews else {}
     return ReportedRun(
         name=run.name,
         path=str(run.stored.path),
@@ -175,6 +178,8 @@ class Written:
     page: Path
     texts: Path | None
     tables: tuple[Path, ...]
+    lead: str = ""
+    """The page's first sentence: the verdict of a comparison, or the scores."""
 
 
 def report(
@@ -238,7 +243,8 @@ def write_page(
     index = PackedParts(page_index({run.name: run.columns for run in runs}, folder))
     parts = html(record, _SeriesByTask(runs), index, texts.inline(), mathematics=texts.has_mathematics)
     replace_parts(page, (part.encode("utf-8", "backslashreplace") for part in parts))
-    return Written(page, page.with_name(folder) if folder else None, tuple(path / PARQUET for path in tables))
+    place = page.with_name(folder) if folder else None
+    return Written(page, place, tuple(path / PARQUET for path in tables), record.lead)
 
 
 def _require_own(page: Path) -> None:
@@ -383,6 +389,8 @@ def markdown(report: Report) -> str:
         lines += _folded("Why", [f"- {markdown_text(line)}" for line in task_sentences(item).values()])
     scores = _score_tables(report)
     lines += _folded("Scores", scores) if compared else scores
+    read_by = report_readings(report)
+    lines += _folded("How answers were read", READ_BY.markdown(read_by)) if read_by else []
     for run in report.runs:
         lines += _looks(run) if run.results.adaptive else []
     scored = _listed(scored_lines(report))

@@ -10,7 +10,8 @@ import ctypes
 import gc
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +37,14 @@ async def run_models_in_sequence(
 
     The next one begins when no sample of the one before waits, if it can use idle engines or their places.
     The results of `stored` jobs are taken as they are.
+
+    Raises:
+        InterruptedRunError: the run was stopped. It names the models that were finished before.
     """
     missing = [job for job in jobs if job.path not in stored]
     tasks: dict[Path, asyncio.Task[Results]] = {}
     before: asyncio.Task[Results] | None = None
-    async with EngineKeeper() as keeper:
+    async with _naming_finished(tasks, missing), EngineKeeper() as keeper:
         try:
             for job in missing:
                 dry = asyncio.Event()
@@ -61,6 +65,23 @@ async def run_models_in_sequence(
     return {
         job.model.name: stored[job.path] if job.path in stored else tasks[job.path].result() for job in jobs
     }
+
+
+@asynccontextmanager
+async def _naming_finished(
+    tasks: Mapping[Path, asyncio.Task[Results]], jobs: Sequence[Job]
+) -> AsyncIterator[None]:
+    """Let the error of a stopped run name the folders whose results are complete."""
+    try:
+        yield
+    except InterruptedRunError as error:
+        judged_later = {job.path for job in jobs if job.deferred}
+        error.finished = tuple(
+            path
+            for path, task in tasks.items()
+            if path not in judged_later and task.done() and not task.cancelled() and not task.exception()
+        )
+        raise
 
 
 async def _until_dry(task: asyncio.Task[Results], dry: asyncio.Event) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
-from genbench.gateway.gateway import check_namespaces
 from genbench.runs.execution.preflight import Check
+from genbench.sandbox import isolation
 from genbench.sandbox.languages.language import languages, toolchain
+from genbench.sandbox.namespaces import check_namespaces
 from genbench.sandbox.selftest import open_cage
 from genbench.store.continuation import machine, package_versions
 
@@ -34,6 +35,7 @@ def doctor() -> Iterator[Check]:
         "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
     yield _sandbox()
+    yield _isolation()
     yield from _toolchains()
     yield _namespaces()
     token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
@@ -89,6 +91,14 @@ def _namespaces() -> Check:
     except UnavailableError as error:
         return Check("warning", "agents", str(error))
     return Check("ok", "agents", "a harness gets a network with nothing but the gateway (agent tasks)")
+
+
+def _isolation() -> Check:
+    """Tell which parts of the isolation this machine lacks."""
+    found = list(isolation.lacking())
+    if found:
+        return Check("warning", "isolation", f"this machine lacks {'; '.join(found)} (see docs/security.md)")
+    return Check("ok", "isolation", "this machine lacks nothing of what docs/security.md describes")
 
 
 def _sandbox() -> Check:

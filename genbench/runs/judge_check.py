@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 from genbench.errors import ConfigError
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.judges.calibration import (
+    AGREEMENT_SEED,
     CANARIES,
     CalibrationCase,
     check,
@@ -175,7 +176,7 @@ def _people(pairs: Sequence[tuple[str, str]]) -> PeopleAgreement | None:
     if not pairs:
         return None
     first, second = zip(*pairs, strict=True)
-    return PeopleAgreement.model_validate(kappa_record(cohens_kappa(first, second)))
+    return PeopleAgreement.model_validate(kappa_record(cohens_kappa(first, second, seed=AGREEMENT_SEED)))
 
 
 async def _check(

@@ -10,9 +10,9 @@ from typing import Literal
 from pydantic import Field
 
 from genbench import registry
+from genbench.data.environments import install_lines, mirror_environment
 from genbench.data.mirror import mirror_dataset, mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
-from genbench.harnesses.environments import install_lines, mirror_environment
 from genbench.json_record import JsonRecord
 from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
@@ -20,7 +20,7 @@ from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.catalogue import task_infos
 from genbench.tasks.factory import make_task
-from genbench.tasks.python.agents import AgentTask
+from genbench.tasks.rollouts import RolloutTask
 
 Kind = Literal["dataset", "model", "tokenizer", "nltk", "environment"]
 
@@ -110,7 +110,7 @@ def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[Path]]:
             if entry.data is None or entry.data.path is None:
                 task = make_task(suite, entry)
                 found[task.info.name] = task.info
-                if isinstance(task, AgentTask) and task.plan.environment_folder is not None:
+                if isinstance(task, RolloutTask) and task.plan.environment_folder is not None:
                     environments[task.plan.environment_folder] = None
     return list(found.values()), list(environments)
 

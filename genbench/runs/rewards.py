@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import json
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from genbench.runs.execution.scoring import verdict_of
 from genbench.tasks.kinds import JUDGE, KINDS, LIKELIHOOD
 from genbench.types import Answer, Case, Completion, SampleId, Verdict
 from genbench.verifiers.pool.pool import Opened, VerifierPool
-from genbench.verifiers.pool.process import VerifierSpec
+from genbench.verifiers.pool.process import RefusedReferencesError, VerifierSpec
 
 NO_TRACES = "none"
 """The value of `reasoning` for texts without traces."""
@@ -61,9 +62,8 @@ def verify_all(
 ) -> list[Verdict]:
     """Return the verdicts on answers, in their order.
 
-    The score of a verdict is in [0, 1]. It is None if the verifier could not work, for example because it
-    cannot read the reference; `detail["why"]` then says why. `verify_all` blocks until all are checked. In a
-    coroutine call it by `await asyncio.to_thread(...)`.
+    The score of a verdict is in [0, 1]. It is None if the verifier could not work; `detail["why"]` then says
+    why. `verify_all` blocks until all are checked. In a coroutine call it by `await asyncio.to_thread(...)`.
 
     Args:
         kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, or "package.module:Class".
@@ -77,8 +77,12 @@ def verify_all(
 
     Raises:
         ConfigError: no such kind, options that it does not have, or a verifier that cannot be loaded.
-        InputError: not as many references as answers, or an answer that is no text.
+        InputError: not as many references as answers, an answer that is no text, one text in place of a list,
+            or a reference that is no finite JSON, or that the verifier cannot read.
     """
+    for name, given in (("answers", answers), ("references", references)):
+        if isinstance(given, str | bytes):
+            raise InputError(f"verify_all: {name} is {given!r:.80}, wanted a list; see `verify`")
     texts, wanted = list(answers), list(references)
     cut = [False] * len(texts) if truncated is None else list(truncated)
     if len(wanted) != len(texts) or len(cut) != len(texts):
@@ -89,13 +93,22 @@ def verify_all(
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"verify: answer {place} is {text!r:.80}, wanted a text")
+    if options.get("guess") == JUDGE:
+        raise ConfigError(
+            "verify: guess='judge' asks a model, which a suite starts and pins; give 'off' or 'last' here"
+        )
+    for place, reference in enumerate(wanted):
+        try:
+            json.dumps(reference, allow_nan=False, default=str, skipkeys=True)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"verify: reference {place} is no finite JSON: {error}") from None
     try:
         spec = VerifierSpec(_verifier(kind), options)
     except TypeError as error:
         raise ConfigError(f"verify: options of a verifier are JSON values: {error}") from None
     split = _splitter(reasoning, trace_opened)
-    given = [split(text, is_cut) for text, is_cut in zip(texts, cut, strict=True)]
-    return _workers().verdicts(kind, spec, given, wanted)
+    split_texts = [split(text, is_cut) for text, is_cut in zip(texts, cut, strict=True)]
+    return _workers().verdicts(kind, spec, split_texts, wanted)
 
 
 def _verifier(kind: str) -> str:
@@ -192,10 +205,28 @@ class _Workers:
             for place, (answer, reference) in enumerate(zip(answers, references, strict=True))
         ]
         try:
-            return list(await asyncio.gather(*work))
+            found = list(await asyncio.gather(*work))
         finally:
             for task in work:
                 task.cancel()
+        await self._refuse_unreadable(spec, found, references)
+        return found
+
+    async def _refuse_unreadable(
+        self, spec: VerifierSpec, found: Sequence[Verdict], references: Sequence[Any]
+    ) -> None:
+        """Raise InputError if a verifier failed because it cannot read a reference.
+
+        A training run would leave such samples out without a word, for ever.
+        """
+        failed = [place for place, verdict in enumerate(found) if verdict.status == "verifier_error"]
+        if not failed:
+            return
+        try:
+            await self._pool.open(spec, [(str(place), references[place]) for place in failed])
+        except RefusedReferencesError as error:
+            place, why = next(iter(error.reasons.items()))
+            raise InputError(f"verify: reference {place} cannot be read: {why}") from None
 
     async def _open(self, spec: VerifierSpec) -> Opened:
         """Load a verifier once. One that cannot be loaded is tried again at the next call."""

@@ -7,14 +7,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from pydantic import Field
 
 from genbench import registry
-from genbench.data.corpus import Batch, CorpusFile, corpus_files, is_training_file
+from genbench.data.corpus import Batch, CorpusFile, corpus_files, is_json_lines, is_training_file
 from genbench.data.overlap import (
     NORMALISATION,
     SHORTEST,
@@ -74,6 +74,15 @@ class CorpusRecord(JsonRecord):
     first_unreadable: str | None = Field(description="the first of them, and what is wrong with it")
 
 
+class WrittenCorpus(JsonRecord):
+    """A training file without the lines that overlap."""
+
+    path: str = Field(description="the file that was written")
+    kept: Count = Field(description="lines that it has, as they were")
+    removed: Count = Field(description="lines with an n-gram of a task, which it does not have")
+    unreadable: Count = Field(description="lines that are no JSON or too long, which it does not have")
+
+
 class Overlap(JsonRecord):
     """The overlap of training files with tasks."""
 
@@ -85,6 +94,9 @@ class Overlap(JsonRecord):
     corpus: tuple[CorpusRecord, ...] = Field(description="the training files")
     bytes: Count = Field(description="bytes on disk of all files")
     seconds: float = Field(description="time of the search")
+    written: WrittenCorpus | None = Field(
+        None, description="the training file without the lines that overlap; absent if none was asked for"
+    )
 
 
 _HITS_OF_PART, _HITS = 20, 1_000
@@ -118,6 +130,8 @@ class OverlapSearch:
         self._last: dict[int, tuple[Path, int]] = {}
         self.problems: set[tuple[str, str]] = set()
         """The problems of which something was found."""
+        self.lines: set[int] = set()
+        """The numbers of the lines in which something was found, of all files together."""
 
     def add(self, batch: Batch) -> None:
         """Search a batch. The texts of one line come one after the other."""
@@ -130,6 +144,7 @@ class OverlapSearch:
     def _note(self, match: Match, path: Path, number: int) -> None:
         passage = self._index.passages[match.passage]
         self.problems.add((passage.task, passage.problem_id))
+        self.lines.add(number)
         kept = self._kept.setdefault(match.passage, [])
         line = next((item for item in kept if (item.path, item.number) == (path, number)), None)
         if self._last.get(match.passage) != (path, number):
@@ -239,6 +254,7 @@ def overlap(
     limit: int | None = None,
     n: int = N,
     quiet: bool = True,
+    write: Path | str | None = None,
 ) -> Overlap:
     """Search training files for word n-grams of the questions and references of tasks.
 
@@ -251,6 +267,8 @@ def overlap(
         limit: at most so many problems of each task.
         n: words of an n-gram.
         quiet: print no progress on stderr.
+        write: a new file for the lines of the training file in which nothing was found. There must be one
+            training file, of JSON Lines.
 
     Raises:
         InputError: an option, a task, its data or a training file cannot be used.
@@ -260,6 +278,7 @@ def overlap(
     if not 1 < n <= _LARGEST_N:
         raise InputError(f"--n {n}: wanted words of an n-gram, 2 to {_LARGEST_N}")
     files = corpus_files([Path(path) for path in corpus])
+    place = None if write is None else _place_to_write(Path(write), files)
     loaded = _loaded(tasks, RunOptions(data_dir=mirror, limit=limit, with_test=True, quiet=quiet))
     index = PassageIndex([passage for task in loaded for passage in passages(task)], n)
     search = OverlapSearch(index)
@@ -270,6 +289,10 @@ def overlap(
             search.add(batch)
             line.show(sum(item.done for item in files), len(search.problems))
     line.close(sum(item.done for item in files), len(search.problems))
+    written = None
+    if place is not None:
+        copied = files[0].copy_without(search.lines, place)
+        written = WrittenCorpus(path=str(place), **asdict(copied))
     return Overlap(
         format=1,
         n=n,
@@ -279,7 +302,29 @@ def overlap(
         corpus=tuple(_corpus_record(file) for file in files),
         bytes=sum(file.size for file in files),
         seconds=time.monotonic() - started,
+        written=written,
     )
+
+
+def _place_to_write(place: Path, files: Sequence[CorpusFile]) -> Path:
+    """Return where the lines without overlap go, after checking that they can.
+
+    Raises:
+        InputError: there are several training files, or one of another kind, or the place is taken.
+    """
+    if len(files) != 1 or not is_json_lines(files[0].path):
+        found = f"{len(files)} files" if len(files) != 1 else str(files[0].path)
+        raise InputError(
+            f"--write takes the lines of one training file of JSON Lines (.jsonl, .ndjson), found {found}; "
+            "give one such file at a time"
+        )
+    if place.suffix not in (".jsonl", ".ndjson"):
+        raise InputError(f"--write {place}: it becomes JSON Lines; give a name that ends in .jsonl")
+    if place.exists():
+        raise InputError(f"--write {place}: exists already, and is not overwritten; give another name")
+    if not place.parent.is_dir():
+        raise InputError(f"--write {place}: there is no folder {place.parent}")
+    return place
 
 
 def split_arguments(arguments: Sequence[str], corpus: Sequence[Path]) -> tuple[list[str], list[Path]]:

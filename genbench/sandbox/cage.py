@@ -55,7 +55,11 @@ class Cage:
     """How bubblewrap gives up the user: `root` or `userns`."""
 
 
-def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy",)) -> list[Cage]:
+PACKAGES = ("numpy",)
+"""What programs may import besides the standard library, as far as it is installed."""
+
+
+def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = PACKAGES) -> list[Cage]:
     """Return the cages of a tier, or of both, best first. The self-test finds out whether they work here."""
     places = {name: place for name in packages if (place := _package(name)) is not None}
     found: list[Cage] = []
@@ -67,7 +71,7 @@ def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy
     return found
 
 
-def unsafe(packages: Sequence[str] = ("numpy",)) -> Cage:
+def unsafe(packages: Sequence[str] = PACKAGES) -> Cage:
     """Return a cage with only limits of time and memory, for users who have asked for that."""
     return _bare("unsafe", {name: place for name in packages if (place := _package(name)) is not None})
 

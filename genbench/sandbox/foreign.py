@@ -14,6 +14,8 @@ from typing import Any
 
 from genbench.errors import DataError, InputError, UnavailableError
 from genbench.sandbox import keeper
+from genbench.sandbox.inside.namespace import is_root_of_the_machine
+from genbench.sandbox.worker import private_uid
 
 _LIMIT_S = 1800.0
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
@@ -66,7 +68,7 @@ def run_foreign(
     watched, lifeline = os.pipe()
     try:
         found = subprocess.run(
-            keeper.command(watched, command),
+            keeper.command(watched, command, _user()),
             input=json.dumps(order),
             capture_output=True,
             text=True,
@@ -102,7 +104,7 @@ class ForeignProcess:
         inside = [*_cage(python, script, readable), str(python.path.absolute()), str(script)]
         try:
             self._process = subprocess.Popen(
-                keeper.command(watched, inside),
+                keeper.command(watched, inside, _user()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -143,6 +145,11 @@ class ForeignProcess:
                     pipe.close()
 
 
+def _user() -> int | None:
+    """Return the id that root takes before it starts foreign code."""
+    return private_uid() if is_root_of_the_machine() else None
+
+
 def _cage(python: ForeignPython, script: Path, readable: Sequence[Path]) -> Iterator[str]:
     yield from (
         shutil.which("bwrap") or "bwrap",
@@ -151,6 +158,7 @@ def _cage(python: ForeignPython, script: Path, readable: Sequence[Path]) -> Iter
         "--new-session",
         "--clearenv",
         "--as-pid-1",
+        *("--cap-drop", "ALL"),
     )
     yield from ("--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev", "--chdir", "/tmp")
     for name, value in (("HOME", "/tmp"), ("PATH", "/usr/bin"), ("HF_HUB_OFFLINE", "1"), ("LANG", "C.UTF-8")):

@@ -11,14 +11,14 @@ import platform
 import secrets
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from genbench.errors import UnavailableError
-from genbench.sandbox.cage import Cage, candidates, unsafe
+from genbench.sandbox.cage import PACKAGES, Cage, candidates, unsafe
 from genbench.sandbox.grading import Checks, grade
 from genbench.sandbox.programs import Check, Limits, Program
 from genbench.sandbox.turns import Turns
@@ -126,21 +126,24 @@ _TRIES = 3
 """Cages of one kind that may die while they are tried. A random kill must not change the tier."""
 
 
-def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
+def open_cage(
+    tier: TierWish = None, *, unsafe_local_exec: bool = False, packages: Sequence[str] = PACKAGES
+) -> tuple[Cage, Worker]:
     """Return a cage that has resisted real attacks, and its first worker.
 
     Args:
         tier: "a" (bubblewrap) or "b" (landlock). None takes the best one that works.
         unsafe_local_exec: run without any cage, for users who have asked for that.
+        packages: what programs may import besides the standard library, as far as it is installed.
 
     Raises:
         UnavailableError: no cage works here. The message lists what was tried.
     """
     if unsafe_local_exec:
-        cage = unsafe()
+        cage = unsafe(packages)
         return cage, Worker(cage)
     tried: list[str] = []
-    for cage in candidates(tier):
+    for cage in candidates(tier, packages):
         try:
             worker, failures = _tried(cage)
         except SandboxError as error:

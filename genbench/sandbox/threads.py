@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.cage import Cage
+from genbench.sandbox.cage import PACKAGES, Cage
 from genbench.sandbox.programs import Limits, Returned
 from genbench.sandbox.selftest import TierWish, open_cage
 
@@ -47,10 +48,13 @@ class SandboxThreads:
 
     Args:
         most: how many calls run at a time. None means one for each core, and at most four.
+        packages: what programs may import besides the standard library, as far as it is installed.
     """
 
-    def __init__(self, wish: SandboxWish, most: int | None = None) -> None:
-        self.wish = wish
+    def __init__(
+        self, wish: SandboxWish, most: int | None = None, packages: Sequence[str] = PACKAGES
+    ) -> None:
+        self.wish, self._packages = wish, packages
         self._most = most or min(_MOST, len(os.sched_getaffinity(0)))
         self._lock = threading.Lock()
         self._cage: Cage | None = None
@@ -95,7 +99,11 @@ class SandboxThreads:
             return found
         with self._lock:
             if self._cage is None:
-                cage, worker = open_cage(self.wish.tier, unsafe_local_exec=self.wish.unsafe_local_exec)
+                cage, worker = open_cage(
+                    self.wish.tier,
+                    unsafe_local_exec=self.wish.unsafe_local_exec,
+                    packages=self._packages,
+                )
                 found, self._cage = Sandbox(cage, worker), cage
             else:
                 found = Sandbox(self._cage)

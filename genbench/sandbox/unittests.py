@@ -281,9 +281,12 @@ def _signed(report: bytes, key: bytes) -> _Report | None:
     text = report.partition(b"\n")[2]
     if not hmac.compare_digest(report, signer(key)(text)):
         return None
-    step, interfered, count, *lines = text.decode("utf-8", "replace").split("\n")
-    outcomes = [line.partition(" ") for line in lines[: int(count)]]
-    why = "\n".join(lines[int(count) :])[-_WHY:]
+    try:
+        step, interfered, count, *lines = text.decode("utf-8", "replace").split("\n")
+        outcomes = [line.partition(" ") for line in lines[: int(count)]]
+        why = "\n".join(lines[int(count) :])[-_WHY:]
+    except ValueError:  # the program has found the key, and signed something else
+        return None
     return _Report(step, interfered, {name: outcome for outcome, _, name in outcomes}, why)
 
 

@@ -22,6 +22,7 @@ from genbench.sandbox import keeper
 from genbench.sandbox.cage import Cage
 from genbench.sandbox.inside.board import Board
 from genbench.sandbox.inside.job import ENOUGH, GO_ON
+from genbench.sandbox.inside.namespace import is_root_of_the_machine
 
 _START_S = 60.0
 _MESSAGE = 65536
@@ -32,8 +33,11 @@ _LOOKS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.25)
 """Seconds after which the host reads what a running program has printed. The last one is repeated."""
 _THREADS = 1024
 """Threads of one program, beyond those that its user has already. The kernel counts by user."""
-_PRIVATE_UIDS, _PIDS = 0x70000000, 1 << 22
-"""The first unused user id, and the largest number of process ids."""
+_PRIVATE_UIDS, _PIDS, _ROUNDS = 0x70000000, 1 << 22, 64
+"""The first unused user id, the largest number of process ids, and how often they fit below 2 ** 31.
+
+Bubblewrap writes ids as signed numbers, so it refuses to start as a user of a higher one.
+"""
 _number = itertools.count()
 CAGE_OF = "GENBENCH_CAGE_OF"
 """The variable that marks a cage's processes while bubblewrap starts. Its value is the pid of the run."""
@@ -113,7 +117,9 @@ class Worker:
         with theirs:
             try:
                 process = subprocess.Popen(
-                    keeper.command(watched, self.cage.command) if is_kept else self.cage.command,
+                    keeper.command(watched, self.cage.command, outer_user(self.cage))
+                    if is_kept
+                    else self.cage.command,
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
@@ -288,7 +294,12 @@ def private_uid() -> int:
     The zygote cannot choose it, because its pid is always the same in its namespace. The kernel counts
     processes by user, so the threads of one program must not reduce those of another.
     """
-    return _PRIVATE_UIDS + os.getpid() + _PIDS * (next(_number) % 256)
+    return _PRIVATE_UIDS + os.getpid() + _PIDS * (next(_number) % _ROUNDS)
+
+
+def outer_user(cage: Cage) -> int | None:
+    """Return the id that root takes for a cage with a user namespace, in which it would stay root outside."""
+    return private_uid() if cage.user == "userns" and is_root_of_the_machine() else None
 
 
 def _never() -> bool:

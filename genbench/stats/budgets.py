@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from genbench.stats.intervals import normal_quantile
+from genbench.stats.comparison.differences import difference_interval
+from genbench.stats.intervals import problem_interval
 from genbench.stats.multiple_testing import holm
-from genbench.stats.resample import cluster_numbers
+from genbench.stats.resample import Clusters, cluster
 from genbench.stats.scores import Floats
 
 Ints = npt.NDArray[np.int64]
@@ -106,27 +107,29 @@ def budget_curve(
     groups: Sequence[str | None] | None = None,
     seed: int,
 ) -> Curve:
-    """Return the curve of one run, with intervals that resample whole groups of problems.
-
-    All budgets have the same resamples.
+    """Return the curve of one run, with the intervals of its table: over new problems, whole groups of them.
 
     Args:
         problems: the number of problems.
         groups: the cluster of each problem. None: each is its own.
-        seed: of the resampling.
+        seed: of the resampling. With that of the table, the last budget has the interval of the table.
     """
     low, high = problem_means(replies, budgets, problems)
     known = ~np.isnan(low[:, 0])
-    codes = _codes(groups, problems)[known]
-    ends = [_quantiles(values[known], codes, seed) for values in (low, high)]
+    kept = None if groups is None else [group for group, own in zip(groups, known, strict=True) if own]
+    draws = max(len(replies.problem) / int(known.sum()), 1.0)
+    ends = [
+        [problem_interval(column, seed=seed, groups=kept, draws=draws).bounds for column in values[known].T]
+        for values in (low, high)
+    ]
     spent = np.array([np.minimum(replies.tokens, budget).sum() for budget in budgets], dtype=float)
     right = np.array([replies.at(budget)[0].sum() for budget in budgets])
     return Curve(
         budgets=tuple(budgets),
         low=low[known].mean(axis=0),
         high=high[known].mean(axis=0),
-        ci_low=ends[0][0],
-        ci_high=ends[1][1],
+        ci_low=np.array([bounds[0] for bounds in ends[0]]),
+        ci_high=np.array([bounds[1] for bounds in ends[1]]),
         tokens=spent / len(replies.tokens),
         per_thousand=1000 * right / spent,
     )
@@ -149,69 +152,29 @@ class Difference:
 
 
 def budget_difference(
-    base: tuple[Floats, Floats],
-    tuned: tuple[Floats, Floats],
-    groups: Sequence[str | None] | None = None,
-    *,
-    seed: int = 0,
+    base: tuple[Floats, Floats], tuned: tuple[Floats, Floats], groups: Sequence[str | None] | None = None
 ) -> Difference:
-    """Compare two runs at each budget.
+    """Compare two runs at each budget, by the t interval and the t test of whole clusters.
 
     Args:
         base: mean `low` and `high` of each problem, (problems, budgets), of the problems that both have.
         tuned: the same of the other run.
         groups: the cluster of each problem.
-        seed: of the resampling.
     """
     known = ~np.isnan(base[0][:, 0]) & ~np.isnan(tuned[0][:, 0])
-    moved = (tuned[0] - base[0])[known]
-    codes = _codes(groups, len(known))[known]
-    n, g = len(moved), len(np.unique(codes))
-    middle = moved.mean(axis=0)
-    residuals = moved - middle
-    own = np.unique(codes, return_inverse=True)[1]
-    totals = np.stack([np.bincount(own, column) for column in residuals.T], axis=1)
-    errors = np.sqrt((totals**2).sum(axis=0) * g / max(1, g - 1)) / n
-    t = np.divide(middle, errors, out=np.zeros_like(middle), where=errors > 0)
-    p = 2 * stdtr(max(1, g - 1), -np.abs(t))
-    # Clusters that all moved alike have no spread. Their signs are tested.
-    p = np.where((errors <= 1e-12) & (np.abs(middle) > 1e-12), 0.5 ** (g - 1), p)
+    kept = None if groups is None else [group for group, own in zip(groups, known, strict=True) if own]
+    moved = [cluster(column, kept) for column in (tuned[0] - base[0])[known].T]
     return Difference(
         low=(tuned[0] - base[1])[known].mean(axis=0),
         high=(tuned[1] - base[0])[known].mean(axis=0),
-        middle=middle,
-        ci=np.stack(_quantiles(moved, codes, seed), axis=1),
-        p=np.array(holm(p.tolist())),
+        middle=np.array([own.mean for own in moved]),
+        ci=np.array([difference_interval(own).bounds for own in moved]),
+        p=np.array(holm([_p(own) for own in moved])),
     )
 
 
-def _codes(groups: Sequence[str | None] | None, problems: int) -> Ints:
-    if groups is None or all(group is None for group in groups):
-        return np.arange(problems)
-    return cluster_numbers(groups).astype(np.int64)
-
-
-_RESAMPLES, _CHUNK, _MANY = 2000, 100, 5000
-
-
-def _quantiles(values: Floats, codes: Ints, seed: int) -> tuple[Floats, Floats]:
-    """Return the 2.5 % and 97.5 % quantiles of the means of resamples of clusters, (budgets,) each.
-
-    Equal seeds and clusters have equal resamples. Of very many clusters the normal bounds are taken, from
-    which resamples differ by less than their own error.
-    """
-    own = np.unique(codes, return_inverse=True)[1]
-    sums = np.stack([np.bincount(own, column) for column in values.T], axis=1)
-    sizes = np.bincount(own).astype(float)
-    if len(sizes) > _MANY:
-        mean = sums.sum(axis=0) / sizes.sum()
-        rest = sums - mean * sizes[:, None]
-        half = normal_quantile(0.95) * np.sqrt((rest**2).sum(axis=0)) / sizes.sum()
-        return mean - half, mean + half
-    rng, clusters = np.random.default_rng(seed), len(sizes)
-    means = np.empty((_RESAMPLES, values.shape[1]))
-    for start in range(0, _RESAMPLES, _CHUNK):
-        drawn = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=_CHUNK).astype(float)
-        means[start : start + _CHUNK] = (drawn @ sums) / (drawn @ sizes)[:, None]
-    low, high = np.quantile(means, (0.025, 0.975), axis=0)
-    return low, high
+def _p(moved: Clusters) -> float:
+    """Return the two-sided p value of no difference: by signs if all clusters moved alike."""
+    if not moved.se:
+        return 1.0 if moved.mean == 0 else float(0.5 ** (moved.count - 1))
+    return float(2 * stdtr(moved.count - 1, -abs(moved.mean) / moved.se))

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from genbench.errors import InputError
-from genbench.stats.intervals import LEVEL, expanded_tail
-from genbench.stats.resample import CHUNK_DRAWS, cluster_numbers
+from genbench.stats.intervals import LEVEL, resampled_interval
+from genbench.stats.resample import cluster_numbers
 from genbench.stats.scores import Floats
 
 CORPUS_RESAMPLES = 2_000
@@ -124,6 +124,8 @@ def counts_of_choice(
 METRICS: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
     {"bleu": bleu, "chrf": chrf, "chrf++": chrf, "ter": ter, "f1": f1, "mcc": mcc}
 )
+BOUNDS: Mapping[str, tuple[float, float] | None] = MappingProxyType({"mcc": (-1.0, 1.0), "ter": None})
+"""The least and the most of a metric, None without a most. All others are from 0 to 1."""
 LOWER_IS_BETTER = frozenset({"ter"})
 
 
@@ -149,8 +151,11 @@ def corpus_value(
     value = float(function(counts.sum(axis=0, keepdims=True))[0])
     if len(units) < 2:
         return CorpusValue(value, None, "no interval: one cluster tells nothing about others")
-    drawn = np.concatenate([function(sums) for sums in _resampled(units, seed)])
-    return CorpusValue(value, _bounds(drawn, len(units), level), _method(len(units)))
+    bounds = BOUNDS.get(metric, (0.0, 1.0))
+    found = resampled_interval(
+        units, function, seed=seed, bounds=bounds, resamples=CORPUS_RESAMPLES, level=level
+    )
+    return CorpusValue(value, found.bounds, found.method)
 
 
 def corpus_difference(
@@ -170,13 +175,16 @@ def corpus_difference(
     if base.shape != tuned.shape:
         raise InputError(f"counts of {metric}: base has the shape {base.shape}, tuned {tuned.shape}")
     function = _function(metric, base)
-    whole = [function(side.sum(axis=0, keepdims=True))[0] for side in (base, tuned)]
-    sides = [_clusters(side, groups) for side in (base, tuned)]
-    count = len(sides[0])
-    if count < 2:
-        return CorpusValue(float(whole[1] - whole[0]), None, "no interval: one cluster")
-    left, right = (np.concatenate([function(sums) for sums in _resampled(side, seed)]) for side in sides)
-    return CorpusValue(float(whole[1] - whole[0]), _bounds(right - left, count, level), _method(count))
+    units, columns = _clusters(np.hstack([base, tuned]), groups), base.shape[1]
+
+    def difference(sums: Floats) -> Floats:
+        return function(sums[:, columns:]) - function(sums[:, :columns])
+
+    value = float(difference(units.sum(axis=0, keepdims=True))[0])
+    if len(units) < 2:
+        return CorpusValue(value, None, "no interval: one cluster")
+    found = resampled_interval(units, difference, seed=seed, resamples=CORPUS_RESAMPLES, level=level)
+    return CorpusValue(value, found.bounds, found.method)
 
 
 def _function(metric: str, counts: Floats) -> Callable[[Floats], Floats]:
@@ -195,25 +203,3 @@ def _clusters(counts: Floats, groups: Sequence[str | None] | None) -> Floats:
     found = np.zeros((int(codes.max()) + 1, counts.shape[1]))
     np.add.at(found, codes, counts)
     return found
-
-
-def _resampled(clusters: Floats, seed: int) -> list[Floats]:
-    """Return summed counts (chunk, s) of resamples of whole clusters. One seed gives the same clusters."""
-    rng, count = np.random.default_rng(seed), len(clusters)
-    chunk = max(1, CHUNK_DRAWS // count)
-    found: list[Floats] = []
-    for start in range(0, CORPUS_RESAMPLES, chunk):
-        rows = min(chunk, CORPUS_RESAMPLES - start)
-        weights = rng.multinomial(count, np.full(count, 1 / count), size=rows)
-        found.append(weights @ clusters)
-    return found
-
-
-def _bounds(values: Floats, clusters: int, level: float) -> tuple[float, float]:
-    tail = expanded_tail(clusters, level)
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def _method(clusters: int) -> str:
-    return f"cluster bootstrap of summed counts ({CORPUS_RESAMPLES:,} resamples, {clusters} clusters)"

@@ -175,7 +175,7 @@ def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:
     """Return the metric's name with its k, as in avg@8."""
     if metric.kind == "acc":
         return metric.name
-    drawn = "k" if scores.is_ragged else scores.k
+    drawn = "k" if scores.is_ragged and metric.is_mean else scores.k
     return f"{metric.kind}{metric.k or k or drawn}"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri, stdtrit  # scipy.stats takes a second to import
 
-from genbench.stats.resample import RESAMPLES, Clusters, bootstrap_means, cluster
+from genbench.stats.resample import RESAMPLES, ROUNDING, Clusters, bootstrap_means, cluster, resampled
 from genbench.stats.scores import Floats, Scores
 
 LEVEL = 0.95
@@ -160,10 +160,53 @@ def problem_interval(
         return Interval(*wilson_near_edge(p, n, level), _wilson_words(p, n, units))
     if not clusters.se:
         return _equal_values(p, n, clusters.count, level)
-    tail = expanded_tail(clusters.count, level)
     means = bootstrap_means(clusters, seed=seed, resamples=resamples)
-    low, high = (float(q) for q in np.quantile(means, [tail, 1 - tail]))
+    low, high = expanded_percentiles(means, clusters.count, level)
     return Interval(low, high, f"cluster bootstrap (expanded percentile, {resamples:,} resamples, {units})")
+
+
+def resampled_interval(
+    units: Floats,
+    statistic: Callable[[Floats], Floats],
+    *,
+    seed: int,
+    bounds: tuple[float, float] | None = None,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
+    """Return the interval of a statistic of sums over new clusters: expanded percentiles of `resampled`.
+
+    With `bounds`, the least and the most that it can be, it follows the rule of `problem_interval` near them:
+    Wilson on effective n, and for a statistic without spread a part of other clusters that were not met.
+
+    Args:
+        units: what each cluster adds to the sums (g, c), at least two clusters.
+        statistic: makes values (r,) of sums (r, c).
+    """
+    count = len(units)
+    drawn = resampled(units, statistic, seed=seed, resamples=resamples)
+    method = f"cluster bootstrap (expanded percentile, {resamples:,} resamples, {count} clusters)"
+    if bounds is not None:
+        value = float(statistic(units.sum(axis=0, keepdims=True))[0])
+        least, width = bounds[0], bounds[1] - bounds[0]
+        if np.ptp(drawn) < ROUNDING:
+            unseen = unseen_share(count, (1 - level) / 2)
+            low, high = value + unseen * (bounds[0] - value), value + unseen * (bounds[1] - value)
+            return Interval(low, high, f"exact binomial bound (no spread, {count} clusters)")
+        p = min(1.0, max(0.0, (value - least) / width))
+        n = p * (1 - p) * (width / float(drawn.std(ddof=1))) ** 2
+        if n * min(p, 1 - p) < MIN_COUNT:
+            n = min(n or math.inf, count) * (normal_quantile(level) / t_quantile(level, count)) ** 2
+            low, high = (least + width * end for end in wilson_near_edge(p, n, level))
+            return Interval(low, high, _wilson_words(p, n, f"{count} clusters"))
+    return Interval(*expanded_percentiles(drawn, count, level), method)
+
+
+def expanded_percentiles(drawn: Floats, clusters: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the ends of a percentile interval that is expanded for few clusters."""
+    tail = expanded_tail(clusters, level)
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return float(low), float(high)
 
 
 def _equal_values(p: float, n: float, count: int, level: float) -> Interval:

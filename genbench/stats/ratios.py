@@ -11,12 +11,9 @@ from pydantic import Field
 from scipy.special import stdtr
 
 from genbench.json_record import JsonRecord, Share
-from genbench.stats.intervals import LEVEL, expanded_tail, t_quantile
-from genbench.stats.resample import RESAMPLES, cluster
+from genbench.stats.intervals import LEVEL, expanded_percentiles, t_quantile
+from genbench.stats.resample import RESAMPLES, cluster, resampled
 from genbench.stats.scores import Floats
-
-_CHUNK = 200_000
-"""Indices that are drawn at once."""
 
 Transform = Callable[[float], float]
 """An increasing function of a ratio, such as the exponential of nats per word."""
@@ -85,22 +82,20 @@ class Ratio:
         """Return the ratio of the sums."""
         return float(self.nats.sum() / self.units.sum())
 
-    def clustered(self, groups: Sequence[str | None] | None) -> Ratio:
-        """Return the sums by cluster."""
-        if groups is None:
-            return self
-        return Ratio(cluster(self.nats, groups).totals, cluster(self.units, groups).totals)
+    def clustered(self, groups: Sequence[str | None] | None) -> Floats:
+        """Return both sums by cluster (g, 2)."""
+        return np.stack([cluster(sums, groups).totals for sums in (self.nats, self.units)], axis=1)
 
 
 def ratio_bounds(
     found: Ratio, groups: Sequence[str | None] | None, transform: Transform, *, seed: int
 ) -> Bounds:
     """Return a ratio of sums, with the expanded percentile interval of resampled clusters (documents)."""
-    own = found.clustered(groups)
-    if len(own.nats) < 2:
-        return Bounds(transform(found.value), None)
-    ratios = _resampled([own], seed)[0]
-    return Bounds(transform(found.value), _between(ratios, len(own.nats), transform))
+    own, value = found.clustered(groups), transform(found.value)
+    if len(own) < 2:
+        return Bounds(value, None)
+    low, high = expanded_percentiles(resampled(own, _ratio, seed=seed), len(own))
+    return Bounds(value, (transform(low), transform(high)))
 
 
 def ratio_difference(
@@ -112,35 +107,20 @@ def ratio_difference(
     seed: int,
 ) -> MeanDifference:
     """Return the difference of two ratios of the same units. Both are resampled together."""
-    left, right = base.clustered(groups), tuned.clustered(groups)
+    units = np.hstack([base.clustered(groups), tuned.clustered(groups)])
     before, after = transform(base.value), transform(tuned.value)
     ci, p = None, None
-    if len(left.nats) > 1:
-        drawn = _resampled([left, right], seed)
+    if len(units) > 1:
         changed = np.vectorize(transform)
-        differences = changed(drawn[1]) - changed(drawn[0])
-        ci = _between(differences, len(left.nats), float)
+        differences = resampled(
+            units, lambda sums: changed(_ratio(sums[:, 2:])) - changed(_ratio(sums[:, :2])), seed=seed
+        )
+        ci = expanded_percentiles(differences, len(units))
         below, above = float((differences <= 0).mean()), float((differences >= 0).mean())
         p = min(1.0, 2 * max(min(below, above), 1 / (RESAMPLES + 1)))
     return MeanDifference(base=before, tuned=after, difference=after - before, ci=ci, p_two_sided=p)
 
 
-def _between(values: Floats, count: int, transform: Transform) -> tuple[float, float]:
-    tail = expanded_tail(count)
-    low, high = (float(value) for value in np.quantile(values, [tail, 1 - tail]))
-    return transform(low), transform(high)
-
-
-def _resampled(ratios: Sequence[Ratio], seed: int) -> list[Floats]:
-    """Return the ratios (resamples,) of samples of whole units. All ratios have the same samples."""
-    rng, count = np.random.default_rng(seed), len(ratios[0].nats)
-    found = [np.empty(RESAMPLES) for _ in ratios]
-    chunk = max(1, _CHUNK // count)
-    for start in range(0, RESAMPLES, chunk):
-        rows = min(chunk, RESAMPLES - start)
-        drawn = rng.integers(0, count, size=(rows, count))
-        for place, ratio in enumerate(ratios):
-            found[place][start : start + rows] = ratio.nats[drawn].sum(axis=1) / ratio.units[drawn].sum(
-                axis=1
-            )
-    return found
+def _ratio(sums: Floats) -> Floats:
+    """Return the ratios (r,) of sums (r, 2)."""
+    return np.asarray(sums[:, 0] / sums[:, 1], dtype=np.float64)

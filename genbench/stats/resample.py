@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ CHUNK_DRAWS = 130_000
 """Indices drawn at once. Their values (1 MB) stay in the cache. With 4 MB it takes 2.5x as long."""
 ROUNDING = 1e-12
 """Means closer than this count as equal: sevenths and tenths do not add up exactly."""
+GATHERED_COLUMNS = 2
+"""Up to so many columns are gathered. For more it is faster to count how often clusters are drawn."""
 GATHER_COST = 40
 """A multinomial draw costs as much per distinct value as a gather costs per 40 clusters (measured)."""
 
@@ -89,30 +92,59 @@ def cluster_numbers(groups: Sequence[str | None]) -> npt.NDArray[np.intp]:
     return numbers_of(place if group is None else group for place, group in enumerate(groups))
 
 
-def bootstrap_means(clusters: Clusters, *, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Return the means (resamples,) of samples of whole clusters, drawn with replacement.
+def resampled(
+    units: Floats,
+    statistic: Callable[[Floats], Floats],
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    unseen: Floats | None = None,
+) -> Floats:
+    """Return a statistic of samples of whole clusters, drawn with replacement: (resamples, ...).
 
-    If there are few distinct clusters (k = 1: right or wrong), their counts are drawn from a multinomial:
-    the same distribution at a fraction of the cost. Otherwise indices are gathered in chunks.
+    What is compared is resampled in one call, so that all of it has the same samples. If few clusters differ
+    (k = 1: right or wrong), their counts are drawn from a multinomial: the same distribution at a fraction of
+    the cost. Otherwise indices are drawn in chunks.
+
+    Args:
+        units: what each cluster adds to the sums (g, c), such as its total and its size.
+        statistic: makes values (r, ...) of sums (r, c).
+        unseen: clusters (u, c) that may not have been met. Together they are drawn as often as two that were,
+            so that a statistic at its end, such as full agreement, has an interval. With one, kappa of 200
+            items with a rare label covered 89 % (simulated).
     """
-    rng = np.random.default_rng(seed)
-    distinct, counts = np.unique(clusters.totals + 1j * clusters.sizes, return_counts=True)
-    if len(distinct) * GATHER_COST <= clusters.count:
-        weights = rng.multinomial(clusters.count, counts / clusters.count, size=resamples)
-        return np.asarray((weights @ distinct.real) / (weights @ distinct.imag), dtype=np.float64)
-    return _gather_means(clusters, rng, resamples)
-
-
-def _gather_means(clusters: Clusters, rng: np.random.Generator, resamples: int) -> Floats:
-    """Return the means (resamples,) of gathered clusters, in chunks that stay in the cache."""
-    count = clusters.count
-    equal = bool((clusters.sizes == clusters.sizes[0]).all())
+    rng, count = np.random.default_rng(seed), len(units)
+    distinct, counts = np.unique(units, axis=0, return_counts=True)
+    if unseen is not None:
+        chances = np.concatenate([counts, np.full(len(unseen), 2 / len(unseen))]) / (count + 2)
+        drawn = rng.multinomial(count, chances, size=resamples).astype(np.float64)
+        return statistic(drawn @ np.vstack([distinct, unseen]))
+    if len(distinct) * GATHER_COST <= count:
+        return statistic(rng.multinomial(count, counts / count, size=resamples) @ distinct)
     index = np.uint16 if count <= 2**16 else np.uint32
     chunk = max(1, CHUNK_DRAWS // count)
-    means = np.empty(resamples)
+    found = []
     for start in range(0, resamples, chunk):
-        rows = min(chunk, resamples - start)
-        drawn = rng.integers(0, count, size=(rows, count), dtype=index)
-        sizes = count * clusters.sizes[0] if equal else clusters.sizes.take(drawn).sum(axis=1)
-        means[start : start + rows] = clusters.totals.take(drawn).sum(axis=1) / sizes
-    return means
+        shape = (min(chunk, resamples - start), count)
+        found.append(statistic(_sums(units, rng.integers(0, count, size=shape, dtype=index))))
+    return np.concatenate(found)
+
+
+def bootstrap_means(clusters: Clusters, *, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Return the means (resamples,) of samples of whole clusters."""
+    units = np.stack([clusters.totals, clusters.sizes], axis=1)
+    return resampled(units, lambda sums: sums[:, 0] / sums[:, 1], seed=seed, resamples=resamples)
+
+
+def _sums(units: Floats, drawn: npt.NDArray[np.unsignedinteger[Any]]) -> Floats:
+    """Return the sums (r, c) of the units (g, c) that are drawn (r, g), in the order that costs least."""
+    rows, count = drawn.shape
+    if units.shape[1] <= GATHERED_COLUMNS:
+        sums: Floats = np.empty((rows, units.shape[1]))
+        for place, column in enumerate(units.T):
+            equal = bool((column == column[0]).all())
+            sums[:, place] = count * column[0] if equal else column.take(drawn).sum(axis=1)
+        return sums
+    places = drawn + count * np.arange(rows)[:, None]
+    weights = np.bincount(places.ravel(), minlength=rows * count).reshape(rows, count)
+    return np.asarray(weights.astype(np.float64) @ units, dtype=np.float64)

@@ -12,6 +12,17 @@ from typing import Any
 
 Terms = Mapping[str, Any]
 
+DATA_TEXTS, AS_BEFORE = "data_texts", "as before"
+"""The term that says how control tokens in texts of the data are read, and its value in runs that lack it."""
+
+
+def shaping(terms: Terms) -> dict[str, Any]:
+    """Return the terms that tell one run from another, without what the digests of the prompts tell exactly.
+
+    Runs of an older version lack `data_texts`. They compare, and are continued, unless a prompt differs.
+    """
+    return {key: value for key, value in terms.items() if key != DATA_TEXTS}
+
 
 def digest(record: object) -> str:
     """Return the sha256 of a record's canonical JSON (sorted keys, no blanks) in hexadecimal."""

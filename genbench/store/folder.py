@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from genbench.errors import InputError, RunFolderError
 from genbench.json_record import JsonRecord
+from genbench.store.file_seal import FileSeal
 from genbench.store.json_files import (
     MOST_BYTES,
     NO_SPACE,
@@ -154,6 +155,13 @@ def digest_of_results(data: bytes, digest: str) -> str:
     return hashlib.sha256(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)).hexdigest()
 
 
+def sealed_files(tasks: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the files that are sealed as a whole and are not in results.json, each with its task or None."""
+    yield "seal.json", None
+    for task in tasks:
+        yield from ((f"{task}/{kind}.jsonl", task) for kind in ("problems", "asks", "judgments"))
+
+
 @dataclass(frozen=True, slots=True)
 class Misfit:
     """A file of a run folder that is not the one that results.json was written with."""
@@ -261,6 +269,11 @@ class RunFolder:
         replace(self.results_path, data)
         found = json.loads(data)
         return {name: str(found[name]) for name in ("manifest", "digest")}
+
+    def file_seals(self, tasks: Iterable[str]) -> dict[str, FileSeal]:
+        """Return the seals of `sealed_files`, of those that are there."""
+        names = (file for file, _ in sealed_files(tasks))
+        return {file: FileSeal.of(self.path / file) for file in names if (self.path / file).is_file()}
 
     def misfits(self) -> tuple[Misfit, ...]:
         """Return which of manifest.json, results.json and sums.json do not fit each other, by their digests.

@@ -30,8 +30,8 @@ _TRACE_STATUSES: tuple[TraceStatus, ...] = get_args(TraceStatus)
 def completion_to_record(item: Completion) -> Record:
     """Return the record of completions.jsonl, with the keys of docs/architecture.md.
 
-    `prompt` is only written for turns after the first, `choices` if given texts were scored, and `final`
-    only for the last turn of a conversation that ended early.
+    `prompt` is only written for turns after the first, `choices` if given texts were scored, `final` only
+    for the last turn of a conversation that ended early, and `refused` only if a server refused the prompt.
     """
     record: Record = {
         "task": item.sample.task,
@@ -58,6 +58,8 @@ def completion_to_record(item: Completion) -> Record:
         record["logged"] = dict(item.logged)
     if item.offsets:
         record["offsets"] = list(item.offsets)
+    if item.refused:
+        record["refused"] = item.refused
     return record if item.prompt is None else record | {"prompt": item.prompt}
 
 
@@ -127,6 +129,7 @@ def completion_from_record(record: Record) -> Completion:
         final=bool(record.get("final")),
         logged=logged_from_record(record.get("logged")),
         offsets=_offsets(record.get("offsets")),
+        refused=_optional_text(record, "refused") or "",
     )
 
 

@@ -274,8 +274,11 @@ class JudgeRecord(JsonRecord):
 
     name: str = Field(description="name in the judge file")
     digest: str = Field(description="digest of everything that can change a verdict")
-    form: str = Field(description="label, pairwise, rubric, checklist, or the name of a plug-in's form")
+    form: str = Field(description="label, pairwise, rubric …, or the name of a plug-in's form")
     in_pairs: bool = Field(default=False, description="whether answers are compared with an opponent's")
+    reads: bool = Field(
+        default=False, description="whether it reads answers for the verifier before it, and grades none"
+    )
     prompt_digest: str = Field(description="digest of the judge's prompt")
     unpinned: bool = Field(
         description="whether its revision is not pinned, so that verdicts cannot be reproduced"
@@ -310,6 +313,10 @@ class TaskRecord(JsonRecord):
         default="wrong",
         description="what samples without an answer count as; absent if they are wrong",
     )
+    refused: Literal["wrong", "excluded"] = Field(
+        default="wrong",
+        description="what prompts count as that a server refuses; absent if they are wrong",
+    )
     reported: ReportedScale | None = Field(
         default=None, description="the figure that the benchmark reports; absent if it is the score"
     )
@@ -322,6 +329,11 @@ class TaskRecord(JsonRecord):
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")
     data_digest: str | None = Field(description="sha256 of the rows")
+
+    @property
+    def excludes_unanswered(self) -> bool:
+        """Whether there may be samples without an answer that count neither way."""
+        return "excluded" in (self.unanswered, self.refused)
 
     @property
     def is_unrated(self) -> bool:
@@ -464,6 +476,12 @@ class Manifest(JsonRecord):
         if self.adaptive is None or task not in self.adaptive.plan.tasks:
             return 0.95
         return self.adaptive.plan.tasks[task].interval[self.adaptive.state.reached[task] - 1]
+
+    def is_rollout(self, task: str) -> bool:
+        """Return whether a harness asked in this task."""
+        decoding = self.terms.get("decoding")
+        terms = decoding.get(task) if isinstance(decoding, Mapping) else None
+        return isinstance(terms, Mapping) and "agent" in terms
 
     def without_secrets(self) -> dict[str, Any]:
         """Return the record as JSON values, without secrets of the suite and of environment variables."""

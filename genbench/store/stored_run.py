@@ -23,7 +23,8 @@ from genbench.store.lines import ask_places, verdict_from_record
 from genbench.store.manifest import drawn_ids, ids_in_force
 from genbench.store.sample_index import DrawnSamples, SampleIndex, SampleKey
 from genbench.store.seal import Seal, SealRecord
-from genbench.types import Answer, Completion, Status, Verdict
+from genbench.store.stopping import StopCount
+from genbench.types import Answer, Completion, SampleId, Status, Verdict
 
 Split = Callable[[Completion], Answer]
 """Separates a completion's reasoning trace from its answer."""
@@ -292,6 +293,7 @@ class StoredTask:
         end_tokens: the special tokens that are cut from the end of answers.
         counts: the samples of each problem in an adaptive run. None: each problem has k.
         keep: how many samples' completions each pass keeps in `kept`.
+        is_rollout: whether a harness asked, which deals with replies that were cut off.
     """
 
     def __init__(
@@ -306,8 +308,10 @@ class StoredTask:
         end_tokens: Sequence[str] = (),
         counts: Mapping[str, int] | None = None,
         keep: int = 0,
+        is_rollout: bool = False,
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
+        self._is_rollout, self._stopping = is_rollout, StopCount()
         self.counts, self._keep, self.kept = counts, keep, tuple[Completion, ...]()
         self._end_tokens, self._max_tokens = end_tokens, max_tokens
         self.problem_ids, self.indexed = tuple(problem_ids), indexed
@@ -315,6 +319,8 @@ class StoredTask:
         self._index: SampleIndex | None = None
         self._on_disk: DrawnSamples | None = None
         self._seal: SealRecord | None = None
+        self.verdict_seals = dict[str, SealRecord]()
+        """The seals of verdicts by verifier, of passes that made one."""
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
@@ -341,6 +347,12 @@ class StoredTask:
         return self._tokens
 
     @property
+    def stopping(self) -> StopCount:
+        """How the replies in force ended. The file is read if no pass has counted them yet."""
+        assert self.tokens is not None  # the pass that counts them
+        return self._stopping
+
+    @property
     def completions_seal(self) -> SealRecord:
         """The seal of all completions in force. The file is read if no pass has sealed them yet."""
         if self._seal is None:
@@ -348,6 +360,22 @@ class StoredTask:
                 pass
         assert self._seal is not None
         return self._seal
+
+    def verdicts_seal(self, verifier: str) -> SealRecord:
+        """Return the seal of the verdicts of one verifier, and of those that contradict them.
+
+        The file is read if no pass has sealed them yet.
+        """
+        if verifier in self.verdict_seals:
+            return self.verdict_seals[verifier]
+        seal, first = Seal(), dict[SampleId, tuple[str, str, float | None]]()
+        for verdict in self.verdicts():
+            own = (verdict.verifier, verdict.status, verdict.score)
+            if first.get(verdict.sample) != own:
+                first.setdefault(verdict.sample, own)
+                seal.add_verdict(verdict)
+        self.verdict_seals[verifier] = seal.record
+        return self.verdict_seals[verifier]
 
     @property
     def index(self) -> SampleIndex:
@@ -401,12 +429,14 @@ class StoredTask:
             RunFolderError: a line is damaged, or a turn of a sample has two lines.
         """
         tokens, on_disk, seal = TokenCount(), DrawnSamples(), Seal()
+        stopping = StopCount(self._is_rollout)
         index = self._new_index() if self.indexed else None
         chosen, kept = chosen_samples(self.name, self.problem_ids, self.k, self._keep), list[Completion]()
         for item in self.all_completions():
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
             tokens.add(item, self._max_tokens)
+            stopping.add(item)
             on_disk.note(item)
             seal.add_completion(item)
             if index is not None:
@@ -414,6 +444,7 @@ class StoredTask:
             if (item.sample.problem_id, item.sample.sample_index) in chosen:
                 kept.append(item)
             yield item
+        self._stopping = stopping
         self._tokens, self._on_disk, self._seal, self.kept = tokens, on_disk, seal.record, tuple(kept)
         if index is not None:
             index.completion_tokens = tokens.all_completion
@@ -530,5 +561,6 @@ class StoredRun:
                 end_tokens=self.manifest.reasoning.end_tokens,
                 counts=counts,
                 keep=self._keep,
+                is_rollout=self.manifest.is_rollout(name),
             )
         return self._tasks[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -36,6 +37,11 @@ class TaskSums(JsonRecord):
     squares: tuple[float, ...] | None = Field(
         default=None, description="sum of the squared scores; absent if every score is 0 or 1"
     )
+    measures: dict[str, tuple[float | None, ...]] | None = Field(
+        default=None,
+        description="further measures of each problem by name: shares of its samples that were cut off, "
+        "end in a loop or are empty, or bpb_gold; null without one; absent in older runs",
+    )
     questions: str = Field(
         description="sha256 of the sorted problem ids with the digests of their prompts and references"
     )
@@ -50,6 +56,9 @@ class TaskSums(JsonRecord):
             values = getattr(self, key)
             if values is not None and len(values) != n:
                 raise ValueError(f"{key} has {len(values)} entries, wanted {n}, one for each problem")
+        for key, values in (self.measures or {}).items():
+            if len(values) != n:
+                raise ValueError(f"measures.{key} has {len(values)} entries, wanted {n}")
         if len(set(self.problem_ids)) != n:
             raise ValueError("problem_ids names a problem twice")
         for number, (total, count) in enumerate(zip(self.sums, self.counts, strict=True)):
@@ -142,6 +151,50 @@ def read_sums(folder: Path, wanted: str) -> RunSums:
 
 
 _REMEDY = "write both again with: genbench score"
+
+
+SAME_PROMPT = "the prompt of "
+
+
+def clusters_of(lines: Sequence[Mapping[str, Any]]) -> tuple[str | None, ...] | None:
+    """Return the cluster of each problem, or None if each is its own.
+
+    It is the group that the task names. If it names none, problems with one prompt and one reference are a
+    cluster: a question that is asked again says little new. Conversations may go on differently.
+
+    Args:
+        lines: lines of problems.jsonl.
+    """
+    if any(line["group"] for line in lines):
+        return tuple(line["group"] for line in lines)
+    prompts = [
+        (line["prompt_digest"], line.get("reference_digest"))
+        if line.get("prompt_digest") and line.get("turns", 1) == 1
+        else None
+        for line in lines
+    ]
+    first = dict[tuple[str, str | None] | None, str]()
+    for line, prompt in zip(lines, prompts, strict=True):
+        first.setdefault(prompt, SAME_PROMPT + line["problem_id"])
+    shared = {prompt for prompt, count in Counter(prompts).items() if prompt and count > 1}
+    return tuple(first[prompt] if prompt in shared else None for prompt in prompts) if shared else None
+
+
+def named_groups(groups: Sequence[str | None]) -> list[str | None]:
+    """Return the groups that a task names, without those of equal prompts."""
+    return [None if group and group.startswith(SAME_PROMPT) else group for group in groups]
+
+
+def repeated_words(groups: Sequence[str | None] | None) -> str:
+    """Return how many problems repeat a prompt, and how they count. Empty if none does."""
+    same = [group for group in groups or () if group and group.startswith(SAME_PROMPT)]
+    repeated = len(same) - len(set(same))
+    return (
+        f"{repeated} of {len(groups or ())} problems have the prompt and the reference of another one: they "
+        "count as one in intervals and tests"
+        if repeated
+        else ""
+    )
 
 
 def questions_digest(problems: Mapping[str, Mapping[str, Any]]) -> str:

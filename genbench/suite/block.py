@@ -5,9 +5,9 @@ names of models and tasks, which become folders of a run.
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """Names that can be a folder on every file system."""
@@ -29,6 +29,92 @@ class Strict(BaseModel):
     """Base of a block of a suite: frozen, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+ApiName = Literal[
+    "vllm",
+    "sglang",
+    "openai",
+    "openai_reasoning",
+    "azure",
+    "gemini",
+    "mistral",
+    "openrouter",
+    "deepseek",
+]
+"""Kinds of servers. What each takes is in genbench.engines.http.apis."""
+FieldName = Literal[
+    "max_tokens",
+    "seed",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+    "min_tokens",
+    "stop",
+    "stop_token_ids",
+    "ignore_eos",
+    "thinking_token_budget",
+    "content",
+]
+RepliesAs = Annotated[
+    str | None,
+    Field(
+        description="name of the model in the replies, if a server is asked by another one, as by that of a "
+        "deployment"
+    ),
+]
+_OURS = frozenset(get_args(FieldName)) | {"model", "messages", "prompt", "n", "stream", "tools"}
+_OURS_ELSEWHERE = frozenset({"max_completion_tokens", "random_seed"})
+_KEY_NAMES = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key", "x-goog-api-key", "key"}
+    | {"api_key", "apikey", "token", "access_token"}
+)
+
+
+class RequestForm(Strict):
+    """How a server is asked, where it differs from its kind."""
+
+    fields: dict[FieldName, str] = Field(
+        default_factory=dict,
+        description="the server's name of a field, or `none` if it has no such field, as in {max_tokens: "
+        "max_completion_tokens, seed: none}; content: parts sends messages as lists of parts",
+    )
+    seed_bits: int | None = Field(None, ge=8, le=63, description="width of the largest seed that is taken")
+    headers: dict[str, str] = Field(default_factory=dict, description="further headers, without a key")
+    query: dict[str, str] = Field(
+        default_factory=dict, description="what each address ends in, such as {api-version: 2024-10-21}"
+    )
+    body: dict[str, Any] = Field(
+        default_factory=dict, description="further fields of each request, such as {reasoning_effort: low}"
+    )
+    key_header: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9-]+$",
+        description="header with the key, such as api-key; in Authorization the key has Bearer before it",
+    )
+
+    @model_validator(mode="after")
+    def _says_what_it_may(self) -> Self:
+        for place, names in (("headers", self.headers), ("query", self.query)):
+            for name in names:
+                if name.lower() in _KEY_NAMES:
+                    raise ValueError(
+                        f"{place}: '{name}' is a key, and a suite is kept in files: put the key into a "
+                        "variable, and name that with api_key_env (and the header with key_header)"
+                    )
+        for name in self.body:
+            if name in _OURS | _OURS_ELSEWHERE:
+                raise ValueError(
+                    f"body: '{name}' is sent by genbench itself; its value belongs to the decoding, and its "
+                    "name at the server under 'fields'"
+                )
+        if self.fields.get("content", "text") not in ("text", "parts"):
+            raise ValueError(f"fields: content is '{self.fields['content']}', wanted text or parts")
+        return self
 
 
 FOLDER_RULE = "becomes a folder: use letters, digits, '.', '_' and '-'"

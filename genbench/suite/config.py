@@ -6,9 +6,17 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    create_model,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
+from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, Strict
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
@@ -44,6 +52,11 @@ class Decoding(Strict):
     stop_token_ids: tuple[TokenId, ...] = ()
     ignore_eos: bool = False
     thinking_token_budget: int | None = Field(None, ge=1)
+    stop_on_loop: bool = Field(
+        False,
+        description="whether a reply is ended when it repeats itself: 8 or more equal units of up to 128 "
+        "tokens, over 640 tokens. It counts as cut off; only with engine.kind vllm",
+    )
     seed: int = Field(0, ge=0, le=MAX_SEED, description="run seed, from which every sample's seed derives")
 
     @field_validator("temperature")
@@ -56,7 +69,15 @@ class Decoding(Strict):
     @property
     def sampling(self) -> dict[str, Any]:
         """Return the fields that every request is sent with, as JSON. Seed and max_tokens are its own."""
-        return self.model_dump(mode="json", exclude={"seed", "max_tokens"})
+        return self.model_dump(mode="json", exclude={"seed", "max_tokens", "stop_on_loop"})
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is off. Runs that were drawn before there was such a key have equal terms then."""
+        record: dict[str, Any] = write(self)
+        if not self.stop_on_loop:
+            record.pop("stop_on_loop", None)
+        return record
 
     @model_validator(mode="after")
     def _can_be_sampled(self) -> Self:
@@ -95,7 +116,10 @@ class DecodingOverride(Strict):
 
     def over(self, base: Decoding) -> Decoding:
         """Return `base` with the keys that are set here."""
-        return Decoding.model_validate(base.model_dump() | self.model_dump(exclude_none=True))
+        # What nobody set stays unset: a server without such a field is not told it, and need not refuse it.
+        return Decoding.model_validate(
+            base.model_dump(exclude_unset=True) | self.model_dump(exclude_none=True)
+        )
 
 
 class ServedModel(Strict):
@@ -103,6 +127,7 @@ class ServedModel(Strict):
 
     base_urls: tuple[BaseUrl, ...] | None = Field(None, min_length=1)
     model: str | None = Field(None, description="name at the servers; default: the path as written")
+    replies_as: RepliesAs = None
     declared: dict[str, Any] = Field(
         default_factory=dict,
         description="facts that no server can prove, such as quantization; they are terms of the run",
@@ -186,6 +211,12 @@ class TaskEntry(Strict):
     )
     k: int | None = Field(None, ge=1)
     limit: int | None = Field(None, ge=1)
+    refused: Literal["wrong", "excluded"] | None = Field(
+        None,
+        description="what a prompt counts as that a server's content filter blocks, or that is longer than "
+        "the context: wrong, or left out and named; default: wrong, and if its length is known before "
+        "drawing an error",
+    )
     subset: str | None = Field(
         None, description="file of a random part of the problems, see `genbench check --subset`"
     )

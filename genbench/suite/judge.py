@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from genbench.suite.block import ApiKeyEnv, BaseUrl, Strict
+from genbench.suite.block import ApiKeyEnv, ApiName, BaseUrl, RepliesAs, RequestForm, Strict
 from genbench.suite.engine import ByKind, EngineConfig, default_engine
 
 _PIN = re.compile(r"[0-9a-f]{40}|sha256:[0-9a-f]{64}")
@@ -35,11 +35,15 @@ class JudgeModel(Strict):
         return self
 
 
-class JudgeServer(Strict):
+class JudgeServer(RequestForm):
     """A judge behind an OpenAI-compatible server."""
 
     base_url: BaseUrl
     model: str
+    replies_as: RepliesAs = None
+    api: ApiName | None = Field(
+        None, description="kind of the server; default: vllm, or openai with structured: none"
+    )
     revision: str | None = Field(
         None, description="revision that the server is said to serve; it is reported as declared"
     )

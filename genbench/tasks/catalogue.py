@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten, wrap
+from types import MappingProxyType
 from typing import Any
 
 from genbench import registry
@@ -85,11 +87,13 @@ def task_infos() -> list[TaskInfo]:
     Raises:
         ConfigError: a plug-in cannot be loaded, or two have one name.
     """
+    from genbench.tasks.page.task import AgentPage  # noqa: PLC0415  a suite to start from needs no task
+
     found: list[TaskInfo] = []
     for name in registry.names("task"):
         plug_in = registry.find("task", name)
         task: Any = plug_in.load()
-        if callable(task):
+        if callable(task) and not isinstance(task, AgentPage):  # its facts need no harness
             task = plug_in.build({})
         found.append(task.info if plug_in.is_built_in else guarded_task(plug_in, task).info)
     return found
@@ -119,29 +123,61 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
     }
 
 
-def tasks_text(infos: list[TaskInfo]) -> str:
-    """Return the list of tasks as a table."""
-    head = ("task", "family", "k", "rows", "verifier", "dataset", "licence")
-    rows = [
-        (
-            info.name,
-            info.family,
-            str(info.k),
-            str(info.dataset.row_count or "?") if info.dataset else "-",
-            info.verifier,
-            (info.dataset.repo if info.dataset else "-")
-            + (" (gated)" if info.dataset and info.dataset.gated else ""),
-            info.licence,
-        )
-        for info in infos
-    ]
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]
+GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "knowledge": ("knowledge", "science", "reading"),
+        "maths": ("maths",),
+        "reasoning": ("reasoning", "puzzles"),
+        "code": ("code",),
+        "instruction following": ("instructions",),
+        "long context": ("long_context",),
+        "agents and tools": ("tools",),
+        "multilingual": ("multilingual",),
+        "safety": ("safety",),
+        "judged chat": ("chat",),
+        "base models": (),
+        "other": ("other",),
+    }
+)
+"""What people ask for, in the order of the list, with the families of each."""
+
+
+def group_of(info: TaskInfo) -> str:
+    """Return the group of a task. Agents and tasks that score given texts have their own in any family."""
+    if info.is_scored:
+        return "base models"
+    if info.verifier == "agent":
+        return "agents and tools"
+    return next((name for name, families in GROUPS.items() if info.family in families), "other")
+
+
+_NAME, _ROWS = 23, 7
+"""Widths of columns. A longer name pushes the others to the right."""
+
+
+def tasks_text(infos: list[TaskInfo], width: int = 80) -> str:
+    """Return the list of tasks by group, in lines of at most `width` characters."""
+    lines = [f"{'task':{_NAME}} {'rows':>{_ROWS}} {'k':>3}  what it is"]
+    for group in GROUPS:
+        own = [info for info in infos if group_of(info) == group]
+        lines += ["", group, *(_line(info, width) for info in own)] if own else []
+    lines += [
+        "",
+        *wrap("`genbench tasks NAME` shows a task: data, licence, options, scores of others", width),
     ]
     checked = ", ".join(info.name for info in infos if info.verifier in ("ifeval", "ifbench"))
-    lines += [f"{checked}: {note}" for note in notes() if checked]
-    return "\n".join(line.rstrip() for line in lines)
+    if checked:
+        lines += [line for note in notes() for line in wrap(f"{checked}: {note}", width)]
+    return "\n".join(lines)
+
+
+def _line(info: TaskInfo, width: int) -> str:
+    data = info.dataset
+    rows = "-" if data is None else str(data.row_count or "?")
+    left = max(1, _ROWS - max(0, len(info.name) + 2 - _NAME))
+    start = f"  {info.name:{_NAME - 2}} {rows:>{left}} {info.k:>3}  "
+    what = ("(gated) " if data and data.gated else "") + info.summary
+    return start + shorten(what, max(width - len(start), 20), placeholder=" …")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +255,7 @@ def task_record(item: KnownTask) -> dict[str, Any]:
     return {
         **info_record(item.info),
         "family": item.info.family,
+        "group": group_of(item.info),
         "kind": item.kind,
         "languages": list(item.info.languages),
         "protocols": list(item.protocols),
@@ -255,7 +292,7 @@ def _facts(item: KnownTask) -> Iterator[str]:
     yield f"| samples of each problem (k) | {info.k} |"
     yield f"| metrics | {', '.join(info.metrics)} |"
     if info.macro:
-        yield f"| macro mean over | {info.macro} |"
+        yield f"| {'macro' if info.macro_mean == 'plain' else info.macro_mean} mean over | {info.macro} |"
     if page is not None and page.unverified:
         yield f"| from memory, not checked | {', '.join(page.unverified)} |"
     yield ""

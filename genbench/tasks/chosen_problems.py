@@ -130,6 +130,29 @@ def read_rulings(path: Path, problems: Sequence[Problem], where: str) -> tuple[d
     return found, _digest(found)
 
 
+def rulings_by(problems: Sequence[Problem], checked: Sequence[Problem]) -> dict[str, str]:
+    """Return rulings on a task's references by a checked version of the task, whose questions are the same.
+
+    A question that the checked version lacks is ambiguous, and one with another reference there is wrong.
+
+    Raises:
+        InputError: the two have no question in common.
+    """
+    right = {_asked(problem): problem.row["reference"] for problem in checked}
+    if not any(_asked(problem) in right for problem in problems):
+        raise InputError("no question of the one is a question of the other, so nothing can be ruled")
+    found: dict[str, str] = {}
+    for problem in problems:
+        text = _asked(problem)
+        same = text in right and right[text] == problem.row["reference"]
+        found[problem.problem_id] = "right" if same else "wrong" if text in right else "ambiguous"
+    return found
+
+
+def _asked(problem: Problem) -> str:
+    return " ".join(str(problem.row["shown"]["question"]).split())
+
+
 def _ruling(line: str, place: str) -> tuple[str, str]:
     try:
         record = json.loads(line)

@@ -146,7 +146,7 @@ TARGETS = {
     _TOOL_LOOP: "genbench.tasks.python.loops:tool_loop",
     _USER_LOOP: "genbench.tasks.python.loops:user_loop",
     _GENERATED: "genbench.tasks.python.own_generator:generated",
-    _AGENT: "genbench.tasks.python.agents:agent",
+    _AGENT: registry.AGENT_TASK,
 }
 """Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
 FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(

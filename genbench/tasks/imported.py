@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from genbench.data.local import without_nan
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, TaskInfo
 from genbench.types import Ask, Choice, Message, Problem, Scoring
@@ -145,7 +146,9 @@ def read_frozen(lock: Lock, path: Path) -> list[dict[str, Any]]:
             f"{place}: its digest is {found[:16]}…, and {path.name} says {lock.frozen.sha256[:16]}…; the "
             "rows were changed after the import; import the task again"
         )
-    return [json.loads(line) for line in data.decode("utf-8", "surrogatepass").split("\n") if line]
+    return [
+        without_nan(json.loads(line)) for line in data.decode("utf-8", "surrogatepass").split("\n") if line
+    ]
 
 
 GENERATED = "generate_until"

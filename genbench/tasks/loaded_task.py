@@ -15,7 +15,7 @@ from typing import Any
 from genbench.protocols import Task
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.generated import GeneratedTask
-from genbench.tasks.python.agents import AgentTask
+from genbench.tasks.rollouts import RolloutTask
 from genbench.types import Ask, Problem
 
 CHARACTERS = 32_000_000
@@ -101,6 +101,22 @@ class LoadedTask:
         return own | self.entry.verifier_options
 
     @property
+    def answer_stops(self) -> Sequence[str]:
+        """Return the texts that an answer ends before. The verifiers of imported tasks read no further."""
+        found: Sequence[str] = self.verifier_options.get("until", ())
+        return [text for text in found if text]
+
+    @property
+    def leaves_out_refused(self) -> bool:
+        """Return whether prompts that a server refuses count neither way."""
+        return self.entry.refused == "excluded"
+
+    @property
+    def excludes_unanswered(self) -> bool:
+        """Return whether there may be samples without an answer that count neither way."""
+        return self.task.info.unanswered == "excluded" or self.leaves_out_refused
+
+    @property
     def is_scored(self) -> bool:
         """Return whether the model scores given texts instead of drawing an answer."""
         return self.task.info.is_scored
@@ -138,7 +154,12 @@ class LoadedTask:
     @property
     def is_rollout(self) -> bool:
         """Return whether a sample is a rollout of an agent harness, which asks the model what it likes."""
-        return isinstance(self.task, AgentTask)
+        return isinstance(self.task, RolloutTask)
+
+    @property
+    def last_decides(self) -> bool:
+        """Return whether the verifier gets the question and the last reply, and no calls before it."""
+        return bool(getattr(self.task, "last_decides", False))
 
     @property
     def samples(self) -> int:

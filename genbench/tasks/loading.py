@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.data.local import RecentFile
 from genbench.data.subset import nested_subset
@@ -16,7 +17,13 @@ from genbench.suite.config import Decoding, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
 from genbench.tasks.base import RowTask
-from genbench.tasks.chosen_problems import combined_digest, read_rulings, subset_ids, with_rulings
+from genbench.tasks.chosen_problems import (
+    combined_digest,
+    read_rulings,
+    rulings_by,
+    subset_ids,
+    with_rulings,
+)
 from genbench.tasks.factory import (
     check_metrics,
     check_reference,
@@ -31,7 +38,7 @@ from genbench.tasks.imported import ImportedTask
 from genbench.tasks.loaded_task import AskCache, CompactProblems, LoadedTask
 from genbench.tasks.page.task import PageTask
 from genbench.tasks.plugin_guard import GuardedTask
-from genbench.tasks.python.agents import AgentTask
+from genbench.tasks.rollouts import RolloutTask
 from genbench.types import Problem
 
 _FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
@@ -64,7 +71,7 @@ def task_rows(
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
-    if isinstance(task, AgentTask):
+    if isinstance(task, RolloutTask):
         return _agent_rows(suite, entry, task, recent)
     if isinstance(task, _RowsInFile):
         return recent.load(task.rows_file, _columns(task))
@@ -75,7 +82,7 @@ def task_rows(
 
 
 def _agent_rows(
-    suite: Suite, entry: TaskEntry, task: AgentTask, recent: RecentFile
+    suite: Suite, entry: TaskEntry, task: RolloutTask, recent: RecentFile
 ) -> tuple[list[Row], dict[str, Any]]:
     """Return the problems of a harness, and a warning if they are not those of its benchmark."""
     try:
@@ -84,7 +91,7 @@ def _agent_rows(
         raise ConfigError(f"{entry_place(suite, entry)}: {error}") from None
     assert task.rows_file is not None
     rows, record = found or recent.load(task.rows_file, _columns(task))
-    other = task.pinned.difference(rows) if task.pinned else None
+    other = task.difference(rows)
     return rows, record if other is None else {**record, "warning": f"{task.rows_file}: {other}"}
 
 
@@ -127,6 +134,29 @@ def _columns(task: Task) -> tuple[str, ...]:
     return columns
 
 
+def checked_rulings(task: str, by: str, options: Mapping[str, Any], folder: Path | None) -> dict[str, str]:
+    """Return rulings on the references of a task by a checked version of it.
+
+    Args:
+        by: the checked version, also a task.
+        options: options of the checked version.
+        folder: a mirror with the rows of both. None means the hub.
+
+    Raises:
+        ConfigError: an unknown task or option, or a task that is no page of questions.
+        DataError: the rows of a task cannot be read.
+        InputError: the two have no question in common.
+    """
+    found = []
+    for name, given in ((task, {}), (by, dict(options))):
+        made = registry.load("task", name)(**given)
+        if not isinstance(made, PageTask) or made.info.dataset is None or made.info.is_scored:
+            raise ConfigError(f"task {name}: its questions are no rows of a page, so they cannot be compared")
+        rows, _ = load_rows(made.info.dataset, folder)
+        found.append(made.read_rows(rows).problems)
+    return rulings_by(*found)
+
+
 _MOST_UNUSABLE = 20
 """Rows that cannot be asked of which the manifest keeps the reason."""
 
@@ -155,14 +185,17 @@ def with_unusable_rows(record: Mapping[str, Any], unusable: tuple[str, ...], nam
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
     """Return the entries that this command runs.
 
+    Args:
+        only: names of tasks, or their `task` as the suite spells it (a page, a lock file).
+
     Raises:
         ConfigError: `only` names no task of the suite, or nothing is left.
     """
     names = [entry.label for entry in suite.config.tasks]
     for name in only:
-        if name not in names:
+        if name not in names and all(entry.task != name for entry in suite.config.tasks):
             raise ConfigError(f"{suite.path}: no task '{name}'{nearest(name, names)}")
-    chosen = [entry for entry in suite.config.tasks if not only or entry.label in only]
+    chosen = [entry for entry in suite.config.tasks if not only or {entry.label, entry.task} & {*only}]
     kept = [entry for entry in chosen if with_test or entry.role != "test"]
     if not kept:
         raise ConfigError(f"{suite.path}: every task left has role 'test'; add --with-test to run them")

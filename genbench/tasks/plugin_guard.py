@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from genbench.data.digest import rows_digest
+from genbench.data.local import without_nan
 from genbench.errors import ConfigError, GenbenchError, call_mistake, cause, place_of
 from genbench.protocols import Row, TaskInfo
 from genbench.registry import PlugIn
@@ -46,7 +47,7 @@ class GuardedTask:
         """
         found = self._called("rows", lambda: list(self.task.rows()))
         try:
-            plain: list[Row] = json.loads(json.dumps(found, allow_nan=False))
+            plain: list[Row] = without_nan(json.loads(json.dumps(found)))
         except (TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"{self.words}: rows() returned what is no JSON: {error}") from error
         if not plain or not all(isinstance(row, dict) for row in plain):

@@ -35,6 +35,40 @@ def aime(row: Row, place: int) -> Row:
     return {**row, "answer": str(int(answer))}
 
 
+def integer_answer(row: Row, place: int) -> Row:
+    """Return a row with its answer, a number or text by the loader, as plain digits.
+
+    Raises:
+        DataError: the answer is not an integer.
+    """
+    answer = str(row["answer"]).strip()
+    if not re.fullmatch(r"-?\d+", answer):
+        raise DataError(f"the answer is {answer!r}, wanted an integer")
+    return {**row, "answer": answer}
+
+
+_IMO_MENDED = {
+    ("imo-bench-geometry-004", "45752"): "4, 5",  # a spreadsheet read it as a date: 5 April 2025
+    ("imo-bench-geometry-096", "$\\frac{7}{18}"): "$\\frac{7}{18}$",
+}
+_IMO_CATEGORIES = ("Algebra", "Combinatorics", "Geometry", "Number theory")
+
+
+def imo_answer(row: Row, place: int) -> Row:
+    """Return a row of IMO-AnswerBench with its answer. Two answers of version 2 are mended.
+
+    Raises:
+        DataError: the answer is the name of a category, because the columns of the row are shifted.
+    """
+    answer = str(row["Short Answer"]).strip()
+    if answer in _IMO_CATEGORIES:
+        raise DataError(
+            f"{row['Problem ID']}: the answer is {answer!r}, so the columns of the row are shifted and the "
+            "problem contains its answer"
+        )
+    return {**row, "Short Answer": _IMO_MENDED.get((str(row["Problem ID"]), answer), answer)}
+
+
 def gsm8k(row: Row, place: int) -> Row:
     """Return a row of GSM8K with the number after `####` as its answer.
 
@@ -255,9 +289,17 @@ def agieval(row: Row, place: int) -> Row:
 
 
 def mmlu_pro(row: Row, place: int) -> Row:
-    """Return a row of MMLU-Pro with its question and options as one text, which repeated questions share."""
-    asked = "\n".join([str(row["question"]), *map(str, row["options"])])
-    return {**row, "asked": hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:12]}
+    """Return a row of MMLU-Pro with a digest of its question and options, which repeated questions share."""
+    return {**row, "asked": _digest("\n".join([str(row["question"]), *map(str, row["options"])]))}
+
+
+def bbeh(row: Row, place: int) -> Row:
+    """Return a row of BIG-Bench Extra Hard with a digest of its question, which repeated questions share."""
+    return {**row, "asked": _digest(str(row["input"]))}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def mmlu_pro_example(row: Row, place: int) -> Row:
@@ -266,6 +308,20 @@ def mmlu_pro_example(row: Row, place: int) -> Row:
         "A: Let's think step by step.", "Answer: Let's think step by step."
     )
     return {**row, "cot_content": reasoning}
+
+
+def mmlu_prox(row: Row, place: int) -> Row:
+    """Return a row of MMLU-ProX with its options, of which up to ten columns are null, and the right place.
+
+    Raises:
+        DataError: the option that is called right is null.
+    """
+    options = [row[f"option_{number}"] for number in range(10)]
+    right = int(row["answer_index"])
+    if options[right] in (None, ""):
+        raise DataError(f"the right option, option_{right}, is empty")
+    given = [number for number, option in enumerate(options) if option not in (None, "")]
+    return {**row, "options": [options[number] for number in given], "right": given.index(right)}
 
 
 def redux(row: Row, place: int) -> Row:
@@ -702,6 +758,43 @@ def simpleqa(row: Row, place: int) -> Row:
     if not isinstance(found, dict):
         raise DataError(f"metadata is no dict, found {metadata!r}")
     return {**row, **kept, **{name: found.get(name) for name in _STRATA}}
+
+
+def hle_verified(row: Row, place: int) -> Row:
+    """Return a row of HLE-Verified without an image. The column `json` has the row of HLE as it was.
+
+    Raises:
+        DataError: the question has an image, or the column is not JSON.
+    """
+    original = row["json"]
+    try:
+        original = json.loads(original) if isinstance(original, str) and original else original or {}
+    except ValueError as error:
+        raise DataError(f"json is not JSON: {error}") from None
+    if original.get("image"):
+        raise DataError("the question has an image")
+    return row
+
+
+def aa_lcr(row: Row, place: int) -> Row:
+    """Return a row of AA-LCR with its documents as they are shown, and what the judge is asked.
+
+    Raises:
+        DataError: it names no document, or one that is not there.
+    """
+    documents, names = row["documents"], row["data_source_filenames"]
+    if not documents or None in documents:
+        lacking = [name for name, text in zip(names.split(";"), documents, strict=False) if text is None]
+        raise DataError(f"the document '{', '.join(lacking)}' is not in the zip file; download it again")
+    shown = [
+        f"BEGIN DOCUMENT {number}:\n{text}\nEND DOCUMENT {number}"
+        for number, text in enumerate(documents, start=1)
+    ]
+    asked = (
+        f"The question:\n{row['question']}\n\nThe official answer:\n{row['answer']}\n\n"
+        "The answer to grade:\n{{ANSWER}}"
+    )
+    return {**row, "shown": "\n\n".join(shown), "asked": asked}
 
 
 def mixeval(row: Row, place: int) -> Row:

@@ -233,6 +233,41 @@ def parse(text: str, family: str = AUTO, documents: Documents = (), language: La
     return Parsed(tuple(calls))
 
 
+_FENCE = re.compile(r"```[\w+-]*\s*\n(.*?)```", re.DOTALL)
+
+
+def form_of(text: str, documents: Documents) -> str:
+    """Return in words what a reply is in which no call could be read.
+
+    "14 of 14 are one JSON call in a code fence" says that a model knows the function and not the form.
+    """
+    if len(text) > _LONGEST:
+        return "longer than any call"
+    fences = _FENCE.findall(text)
+    where = " in a code fence" if len(fences) == 1 else f" in {len(fences)} code fences" if fences else ""
+    calls = sum(map(_json_calls, fences or [text]))
+    if calls:
+        return f"{'one JSON call' if calls == 1 else 'several JSON calls'}{where}"
+    found = _looks_like(text, documents)
+    if found is None:
+        return f"text{where} without a call"
+    return f"a JSON call within text{where}" if "JSON object" in found else f"a call written as code{where}"
+
+
+def _json_calls(body: str) -> int:
+    """Return how many calls in JSON a text is, one after the other or as a list. 0 if it is anything else."""
+    found, place, body = 0, 0, body.strip()
+    try:
+        while place < len(body):
+            value, place = _json_at(body, place)
+            found += len(_calls_of_list(value if isinstance(value, list) else [value]))
+            while place < len(body) and body[place] in "; \n\t,":
+                place += 1
+    except CallError:
+        return 0
+    return found
+
+
 def _looks_like(text: str, documents: Documents) -> str | None:
     """Return why a text without a mark looks like a call all the same, or None if it does not."""
     names = [str(document.get("name")) for document in documents]

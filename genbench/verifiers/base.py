@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from genbench.errors import ConfigError, nearest
 from genbench.types import Case, Finding
+
+Guess = Literal["last", "off", "judge"]
+"""What becomes of a reply that gives its answer in no form of the protocol (see `genbench.types.ReadBy`).
+
+`last`: the fall-back of the verifier reads it. `off`: it has no answer. `judge`: a judge of extraction reads
+it. For the verifier itself `judge` is the same as `off`: the run asks the judge (see judges/session.py).
+"""
 
 
 class BaseVerifier(ABC):

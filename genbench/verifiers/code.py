@@ -26,6 +26,7 @@ from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
 from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
+from genbench.verifiers.code_blocks import code_blocks, dedented
 
 _KEYS = ("tests", "kind", "fn_name", "limits", "before", "begins", "after", "fences", "forgeable")
 _FENCES = ("required", "optional")
@@ -229,9 +230,9 @@ class CodeVerifier(BaseVerifier):
     list of {input, output, tolerance} or of Python asserts, or LiveCodeBench's two columns as they are,
     {public, private}, which stay packed on their way. `kind` is as in sandbox.programs; without it, it is
     `assert` for asserts, `functional` with an `fn_name`, else `stdio`. `before` and `after` are put around
-    the program, and `begins` before a program that does not begin with it. With fences `optional` an answer
-    without any code block is taken whole. `forgeable` says that some tests run inside, where a hostile
-    program could fake them.
+    the program, and `begins` before a program that does not begin with it. The program is the last code
+    block. With fences `optional` an answer without any fence is taken whole. `forgeable` says that some tests
+    run inside, where a hostile program could fake them.
 
     The detail of a finding has `forgeable` if a test runs inside or its wanted value is known to the program
     (`assert f(x)`), and `threads_left` if a program of mode `lcb-compat` left threads running: there the
@@ -242,7 +243,7 @@ class CodeVerifier(BaseVerifier):
     """
 
     name = "code"
-    rules = "6"
+    rules = "7"
 
     def __init__(
         self,
@@ -291,7 +292,7 @@ class CodeVerifier(BaseVerifier):
         Return 1 if every test passes. Otherwise the reason names the first failure.
         """
         reference = case.reference
-        code = extract(case.answer.text, fences=reference.get("fences", "required"))
+        code = self._program_of(case)
         facts: dict[str, Any] = {"mode": self._mode, "tier": self._sandbox().cage.tier}
         kind, checks = kind_of(reference), self._checks_of(reference["tests"])
         if reference.get("forgeable") or is_forgeable(kind, checks.all):
@@ -317,6 +318,14 @@ class CodeVerifier(BaseVerifier):
         while self._checks:
             self._checks.popitem()[1].close()
 
+    def _program_of(self, case: Case) -> str:
+        text = case.answer.text
+        if case.reference.get("fences") == "optional" and _FENCE not in text:
+            return text
+        if self._mode == "lcb-compat":
+            return extract(text)
+        return last_block(text, truncated=case.answer.truncated)
+
     def _sandbox(self) -> Sandbox:
         if self._box is None:
             self._box = Sandbox.open(self._tier, unsafe_local_exec=self._unsafe)
@@ -336,16 +345,33 @@ class CodeVerifier(BaseVerifier):
         return self._checks[key]
 
 
-def extract(text: str, *, fences: str = "required") -> str:
+def extract(text: str) -> str:
     """Return the program: the lines between the last two fences (LiveCodeBench, extraction_utils.py:4-17).
 
-    With fewer than two fences there is none. With `fences` optional a text without any fence is the program.
+    With fewer than two fences there is none.
     """
     lines = text.split("\n")
-    places = [place for place, line in enumerate(lines) if _FENCE in line]
-    if len(places) >= 2:
-        return "\n".join(lines[places[-2] + 1 : places[-1]])
-    return text if fences == "optional" and not places else ""
+    places = _fences(lines)
+    return "\n".join(lines[places[-2] + 1 : places[-1]]) if len(places) >= 2 else ""
+
+
+def last_block(text: str, *, truncated: bool = False) -> str:
+    """Return the program: the last code block, also one in a list, or one that the answer leaves open.
+
+    An even number of fences is read as LiveCodeBench does.
+    """
+    lines = text.split("\n")
+    places = _fences(lines)
+    if len(places) % 2:
+        return next(reversed(code_blocks(text, truncated=truncated)), "")
+    if not places:
+        return ""
+    opening = lines[places[-2]]
+    return "\n".join(dedented(lines[places[-2] + 1 : places[-1]], len(opening) - len(opening.lstrip(" \t"))))
+
+
+def _fences(lines: list[str]) -> list[int]:
+    return [place for place, line in enumerate(lines) if _FENCE in line]
 
 
 def _finding(grade: Grade, code: str, checks: Checks, facts: dict[str, Any]) -> Finding:

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from genbench.errors import ConfigError, DataError
 from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.code import CodeVerifier
+from genbench.verifiers.code_blocks import code_blocks
 
 Of = Literal["input", "output"]
 _KEYS = ("code", "input", "output")
 _FUNCTION, _ASKED = "f", "genbench_answer"
 _LIMITS = {"wall_s": 3.0}
 """Seconds, as in CRUXEval's own evaluator (10d71b4, evaluation/utils_general.py)."""
-_FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
 _TAGGED = re.compile(r"\[ANSWER\](.*?)(?:\[/ANSWER\]|\Z)", re.S)
 _LONGEST = 20_000
 _REACHING = frozenset(
     {"eval", "exec", "compile", "globals", "locals", "vars", "getattr", "__import__", "__builtins__"}
 )
 """Names by which an expression could call the function without naming it."""
+_FRAMES = ("gi_", "cr_", "ag_", "f_", "tb_")
+"""What the attributes of generators, coroutines and frames begin with, which lead to all names."""
+_VALUE_NAMES = """
+abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float format frozenset hash hex
+int isinstance len list map max min oct ord pow range repr reversed round set slice sorted str sum tuple zip
+"""
+_VALUES = frozenset(_VALUE_NAMES.split())
+"""Names of built-ins that make a value and change nothing."""
+_METHODS = frozenset(
+    name
+    for kind in (str, bytes, int, float, complex, list, tuple, dict, set, range)
+    for name in dir(kind)
+    if not name.startswith("_")
+)
 
 
 class PredictionVerifier(BaseVerifier):
@@ -46,7 +60,7 @@ class PredictionVerifier(BaseVerifier):
     """
 
     name = "prediction"
-    rules = "1"
+    rules = "2"
 
     def __init__(self, of: Of, *, tier: TierWish = None, unsafe_local_exec: bool = False) -> None:
         if of not in ("input", "output"):
@@ -89,7 +103,7 @@ class PredictionVerifier(BaseVerifier):
 
     def verify(self, case: Case) -> Finding:
         """Run what the answer predicts after the code of the reference."""
-        given = predicted(case.answer.text, self._of)
+        given = predicted(case.answer.text, self._of, truncated=case.answer.truncated)
         if given is None:
             return Finding(0.0, "no_answer")
         if (why := _refused(given, self._of)) is not None:
@@ -115,9 +129,9 @@ def _run(reference: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def predicted(text: str, of: Of) -> ast.expr | None:
+def predicted(text: str, of: Of, *, truncated: bool = False) -> ast.expr | None:
     """Return the expression that an answer predicts, or None if there is none."""
-    bodies = [tree.body for tree in map(_parsed, _sources(text[-_LONGEST:])) if tree is not None]
+    bodies = [tree.body for tree in map(_parsed, _sources(text[-_LONGEST:], truncated)) if tree is not None]
     for body in bodies:
         for statement in reversed(body):
             if isinstance(statement, ast.Assert):
@@ -126,9 +140,9 @@ def predicted(text: str, of: Of) -> ast.expr | None:
     return _side(alone[0], of) if alone else None
 
 
-def _sources(text: str) -> Iterator[str]:
+def _sources(text: str, truncated: bool) -> Iterator[str]:
     """Yield what may be the answer, the likeliest first."""
-    yield from (found.strip() for found in reversed(_FENCED.findall(text)))
+    yield from (found.strip() for found in reversed(code_blocks(text, truncated=truncated)))
     yield from (found.strip() for found in reversed(_TAGGED.findall(text)))
     for line in reversed(text.splitlines()):
         if "assert " in line:
@@ -145,16 +159,50 @@ def _side(expression: ast.expr, of: Of) -> ast.expr:
 def _refused(given: ast.expr, of: Of) -> str | None:
     """Return why an expression cannot be the answer, or None."""
     if of == "input":
-        return None if _is_function(given) else f"it is not a call of {_FUNCTION}"
+        return _reaching(given) if _is_function(given) else f"it is not a call of {_FUNCTION}"
     names = {node.id for node in ast.walk(given) if isinstance(node, ast.Name)}
     parts = [node.attr for node in ast.walk(given) if isinstance(node, ast.Attribute)]
     if _FUNCTION in names:
         return f"it uses {_FUNCTION}"
-    found = [*sorted(names & _REACHING), *(part for part in parts if part.startswith("_"))]
+    found = [*sorted(names & _REACHING), *(part for part in parts if part.startswith(("_", *_FRAMES)))]
     return f"it uses {found[0]}, by which a value can be computed with {_FUNCTION}" if found else None
 
 
-def _is_function(node: ast.AST) -> bool:
+def _reaching(call: ast.Call) -> str | None:
+    """Return what in the arguments of a call could change the function or built-ins, or None.
+
+    Arguments are values: literals, operators, built-ins that make values and their methods. The function may
+    be called in them, and nothing else may be done with it: `f((setattr(f, "__code__", …), 1)[1])` returns
+    whatever is wanted.
+    """
+    names = _foreign_names([*call.args, *call.keywords], frozenset())
+    parts = (node.attr for node in ast.walk(call) if isinstance(node, ast.Attribute))
+    used = [*names, *(f".{part}" for part in parts if part not in _METHODS)]
+    return f"its arguments use {used[0]}, which makes no value" if used else None
+
+
+def _foreign_names(nodes: Iterable[ast.AST], bound: frozenset[str]) -> Iterator[str]:
+    """Yield the names that are neither those of values nor bound around their place. A walrus binds none."""
+    for node in nodes:
+        inner, within = list(ast.iter_child_nodes(node)), bound
+        if isinstance(node, ast.Name) and node.id not in bound | _VALUES:
+            yield node.id
+        elif _is_function(node) and _FUNCTION not in bound:
+            inner = [*node.args, *node.keywords]
+        elif isinstance(node, ast.Lambda):
+            within |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+            outside = [default for default in (*node.args.defaults, *node.args.kw_defaults) if default]
+            yield from _foreign_names(outside, bound)
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            targets = [item for loop in node.generators for item in ast.walk(loop.target)]
+            within |= {
+                item.id for item in targets if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+            }
+            yield from _foreign_names([node.generators[0].iter], bound)
+        yield from _foreign_names(inner, within)
+
+
+def _is_function(node: ast.AST) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _FUNCTION
 
 

@@ -12,9 +12,9 @@ from genbench.sandbox.languages.runner import Runner
 from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
+from genbench.verifiers.code_blocks import code_blocks
 
 _KEYS = ("language", "prompt", "tests", "stop")
-_FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
 _NAME = re.compile(r"(\w+)\s*(?:\(|=|<-)")
 _SLACK_S = 60.0
 
@@ -36,7 +36,7 @@ class ProgramVerifier(BaseVerifier):
     """
 
     name = "program"
-    rules = "1"
+    rules = "2"
 
     def __init__(
         self, languages: Sequence[str] | str = (), *, tier: TierWish = None, unsafe_local_exec: bool = False
@@ -99,7 +99,7 @@ class ProgramVerifier(BaseVerifier):
             "tier": self._open().cage.tier,
             "forgeable": True,
         }
-        program = program_of(case.answer.text, reference, wanted)
+        program = program_of(case.answer.text, reference, wanted, truncated=case.answer.truncated)
         if program is None:
             return Finding(0.0, "no_code", detail=facts)
         outcome = self._open().run(wanted.name, program, reference["tests"])
@@ -121,7 +121,9 @@ class ProgramVerifier(BaseVerifier):
         return self._runner
 
 
-def program_of(text: str, reference: Mapping[str, Any], wanted: Language) -> str | None:
+def program_of(
+    text: str, reference: Mapping[str, Any], wanted: Language, *, truncated: bool = False
+) -> str | None:
     """Return the program of an answer, without its tests, or None if there is none.
 
     A code block that defines the prompt's function is the whole program, with the prompt's imports. Other
@@ -129,7 +131,7 @@ def program_of(text: str, reference: Mapping[str, Any], wanted: Language) -> str
     """
     prompt, tests = reference["prompt"], reference["tests"]
     name = _function(prompt)
-    blocks = [block.rstrip() for block in _FENCED.findall(text)]
+    blocks = [block.rstrip() for block in code_blocks(text, truncated=truncated)]
     whole = [block for block in blocks if _signature(name, prompt).search(block)]
     if whole:
         return _completed(whole[-1], prompt, tests, name, wanted)

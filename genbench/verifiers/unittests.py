@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,9 +14,9 @@ from genbench.sandbox.unittests import DEFAULT_LIMITS, UnittestRunner, names_of_
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.code import is_positive
+from genbench.verifiers.code_blocks import code_blocks
 
 _KEYS = ("tests", "entry_point", "before", "libraries", "solution")
-_FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.M | re.S)
 _SLACK_S = 120.0
 _TRIES = 3
 _PASS = "\n    pass\n"
@@ -48,7 +47,7 @@ class UnittestVerifier(BaseVerifier):
     """
 
     name = "unittest"
-    rules = "1"
+    rules = "2"
 
     def __init__(
         self,
@@ -135,7 +134,7 @@ class UnittestVerifier(BaseVerifier):
         reference = case.reference
         runner = self._open()
         facts: dict[str, Any] = {"tier": runner.cage.tier, "forgeable": True}
-        program = program_of(case.answer.text, reference.get("entry_point"))
+        program = program_of(case.answer.text, reference.get("entry_point"), truncated=case.answer.truncated)
         if program is None:
             return Finding(0.0, "no_code", detail=facts)
         outcome = runner.run(self._whole(program, reference), reference["tests"], self._limits)
@@ -187,16 +186,16 @@ class UnittestVerifier(BaseVerifier):
         return self._runner
 
 
-def program_of(text: str, entry_point: str | None) -> str | None:
+def program_of(text: str, entry_point: str | None, *, truncated: bool = False) -> str | None:
     """Return the program of an answer, or None if there is none.
 
     It is the last code block that defines the function, else the last block. An answer without a block is
     the program if it is Python that defines the function.
     """
-    blocks = [block for block in _FENCED.findall(text) if block.strip()]
+    blocks = [block for block in code_blocks(text, truncated=truncated) if block.strip()]
     if blocks:
         defining = [block for block in blocks if entry_point and _defines(block, entry_point)]
-        return str((defining or blocks)[-1])
+        return (defining or blocks)[-1]
     return text if text.strip() and entry_point and _defines(text, entry_point) else None
 
 

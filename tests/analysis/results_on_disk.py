@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.analysis.results.record import Results, require_results
+from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import require_results
 from genbench.store.folder import RunFolder
 
 

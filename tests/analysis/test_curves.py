@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from genbench.analysis.curves import Curves, curves
 from genbench.cli import app
 from genbench.errors import InputError
-from genbench.reports.trend.steps import curves_page, curves_text
+from genbench.reports.curves import curves_page, curves_text
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 Sweep = Callable[[str, list[int]], Path]

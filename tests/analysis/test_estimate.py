@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import genbench
+from genbench.analysis.comparison.compare import compare
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
 from genbench.reports.terminal.estimate import estimate_text
 from tests.known import known
-from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
+from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, write_lines
 
 
 def answers(i: int) -> list[str]:
@@ -67,6 +69,33 @@ def test_ragged_scores_are_flagged(tmp_path: Path) -> None:
     assert record.tasks["t"].ragged
     assert "ragged: 1 to 3 samples" in record.tasks["t"].ci_method
     assert "warning: ragged" in estimate_text(record)
+
+
+def test_draws_of_ragged_scores_say_how_many_they_are(tmp_path: Path) -> None:
+    rows = [
+        {"task": "t", "problem_id": i, "sample_index": j, "score": 0} for i in range(3) for j in range(2 + i)
+    ]
+    path = write_lines(tmp_path / "s", rows)
+    found = estimate(path, metrics=["pass@k"]).tasks["t"]
+    assert (found.metric, found.k) == ("pass@2", 2)
+
+
+@pytest.mark.slow
+def test_questions_that_are_asked_again_say_little_new(make_run: MakeRun) -> None:
+    """The question of a problem is its level, of which there are two."""
+    suite = SUITE.replace("question: problem", "question: level")
+    texts = [[RIGHT] * 4, [WRONG] * 4]
+    apart, same = (
+        make_run(name, lambda i: texts[i % 2], n=40, suite=own)
+        for name, own in (("apart", SUITE), ("same", suite))
+    )
+    assert "40 problems" in estimate(apart).tasks["sums"].ci_method
+    found = estimate(same).tasks["sums"]
+    assert "2 groups" in found.ci_method and found.ci == genbench.latest_results(same).tasks["sums"].ci
+    assert any(
+        "38 of 40 problems have the prompt and the reference of another one" in line
+        for line in compare(same, same).warnings
+    )
 
 
 def test_a_run_without_all_its_verdicts_has_no_value(make_run: MakeRun) -> None:

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genbench.analysis.likelihood import LikelihoodRecord
+from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.likelihood import USUAL_TURNED, LikelihoodRecord
 from genbench.analysis.parity import (
     Measured,
     agreement,
     judge_of,
     measured_group,
+    measured_instructions,
     measured_macro,
     measured_task,
     run_agreement,
 )
+from genbench.analysis.records import Bounded
 from genbench.analysis.results.means import GroupRecord, MacroRecord, ProblemValues, group_records
 from genbench.analysis.results.record import TaskResults
 from genbench.protocols import PublishedScore
@@ -24,6 +27,7 @@ from genbench.stats.macro import MeanRecord
 from genbench.suite.config import ModelConfig
 from genbench.tasks.python import bfcl
 from tests.reports import made
+from tests.table import each_row
 
 
 def task(**changes: Any) -> TaskResults:
@@ -118,18 +122,18 @@ def scored(**facts: Any) -> TaskResults:
 def test_scored_texts_of_the_same_rows_differ_by_arithmetic_only() -> None:
     """The error for new questions is two points: both sides have the same questions."""
     measured = measured_task(scored())
-    assert agreement("m", "t", "g", measured, published(0.504, n=2400, k=1)).state == "agrees"
-    assert agreement("m", "t", "g", measured, published(0.506, n=2400, k=1)).state == "differs"
+    assert agreement("m", "t", "g", measured, published(0.507, n=2400, k=1)).state == "agrees"
+    assert agreement("m", "t", "g", measured, published(0.508, n=2400, k=1)).state == "differs"
     assert agreement("m", "t", "g", measured, published(0.51, n=1200, k=1)).state == "agrees"
 
 
 def test_turned_choices_move_a_score_as_far_as_the_interval_says() -> None:
-    """One choice of a hundred turns, with the chance that it was right before."""
+    """3.3 choices of a hundred turn, with the chance that they were right before."""
     rng = np.random.default_rng(5)
     measured = measured_task(scored())
     assert measured is not None
     right = rng.random((600, 2400)) < 0.5
-    turned = right ^ (rng.random(right.shape) < 0.01)
+    turned = right ^ (rng.random(right.shape) < USUAL_TURNED)
     difference = turned.mean(axis=1) - right.mean(axis=1)
     assert difference.var() == pytest.approx(2 * measured.draws, rel=0.15)
 
@@ -184,6 +188,35 @@ def test_a_group_that_lacks_a_task_or_is_not_reported_was_not_run(change: dict[s
 
 def test_a_rule_needs_no_judge() -> None:
     assert judge_of([task(judge=None)]) is None
+
+
+@each_row(
+    "n, of, spread",
+    [
+        (None, 400, 0.03**2 * (1 - 100 / 400)),  # a part of the task, whose source is taken to have all of it
+        (400, 400, 0.03**2 * (1 - 100 / 400)),
+        (200, 400, 0.03**2 * (1 + 100 / 200)),  # the source has other problems
+        (100, 400, 0.0),
+    ],
+)
+def test_a_part_of_the_problems_of_the_source_is_a_draw_without_replacement(
+    n: int | None, of: int, spread: float
+) -> None:
+    measured = Measured(0.5, 100, 0.03**2, 0.0, 0.0)
+    found = agreement("m", "t", "genbench", measured, published(0.5, n), of=of)
+    assert found.ci is not None and found.ci[1] == pytest.approx(1.96 * spread**0.5, rel=1e-3)
+    assert (found.problems, found.of) == (100, 400)
+
+
+def test_the_mean_of_prompts_and_instructions_has_the_error_of_both_together() -> None:
+    turn = {
+        "prompt_level_strict_acc": Bounded(value=0.2, ci=(0.16, 0.24)),
+        "inst_level_strict_acc": Bounded(value=0.4, ci=(0.34, 0.46)),
+    }
+    found = measured_instructions(task(instructions=InstructionsRecord(turns=(turn,), kinds=())))
+    assert found is not None and found.value == pytest.approx(0.3)
+    assert found.between == pytest.approx((0.05 / 1.96) ** 2, rel=1e-3)
+    assert measured_instructions(task(instructions=None)) is None
 
 
 def test_another_number_of_problems_adds_the_variance_between_problems_of_a_group() -> None:

@@ -12,12 +12,13 @@ from typer.testing import CliRunner
 
 from genbench.analysis.comparison.compare import compare
 from genbench.analysis.quality import quality
-from genbench.analysis.reviews import ReviewFolder
 from genbench.cli import app
 from genbench.errors import ConfigError, InputError, NotComparableError
-from genbench.reports.review import add_reviews
-from genbench.reports.review_plan import plan_references
 from genbench.reports.terminal.estimate import quality_text
+from genbench.review.draft import PlanOptions
+from genbench.review.plan import plan_review
+from genbench.review.reviews import ReviewFolder
+from genbench.review.summary import add_reviews
 from genbench.tasks.chosen_problems import chosen_ids
 from genbench.types import Problem
 from tests.known import known
@@ -105,7 +106,7 @@ def ruled(folder: Path, wrong: int) -> Path:
 
 @pytest.mark.slow
 def test_rulings_show_scores_with_and_without_the_disputed(models: list[Path], tmp_path: Path) -> None:
-    planned = plan_references(models, "sums", output=tmp_path / "references")
+    planned = plan_review(models, "sums", PlanOptions(kind="references"), output=tmp_path / "references")
     assert WRONG_KEYS - 2 <= planned.n <= 2 * WRONG_KEYS
     page = (tmp_path / "references/review.html").read_text()
     assert "ambiguous" in page and "boxed{7}" in page

@@ -39,7 +39,9 @@ def leaves(name: str, found: Any) -> Iterator[tuple[str, Any]]:
 
 def all_commands() -> dict[str, Any]:
     """Return every command by its full name."""
-    return dict(leaves("", typer.main.get_command(app)))
+    root: Any = typer.main.get_command(app)
+    root.list_commands(None)  # those of annexes too
+    return dict(leaves("", root))
 
 
 def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int], str]) -> None:

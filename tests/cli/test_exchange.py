@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import exchange
+from genbench.interop import commands as exchange
 
 from .conftest import Outcome, ready_suite
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ledger.synthetic import flat, make_run
+from tests.nights.ledger.synthetic import flat, make_run
 
 from .conftest import Outcome
 

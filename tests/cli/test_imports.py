@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import exchange
+from genbench.interop import commands as exchange
 
 from .conftest import Outcome
 

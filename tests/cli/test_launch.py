@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from genbench.cli import launch
-from tests.queue.test_spec import SUITE
+from genbench.team.commands import launch
+from tests.team.queue.test_spec import SUITE
 
 from .conftest import Outcome
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-import genbench as genbench_package
+from genbench import nights
 from genbench.cli import output
-from genbench.ledger.changes import change_id, open_change
-from genbench.ledger.database import open_ledger
-from genbench.ledger.history import track_history
-from genbench.ledger.notes import Change
-from tests.ledger.synthetic import flat, make_run
+from genbench.nights.ledger.changes import change_id, open_change
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.history import track_history
+from genbench.nights.ledger.notes import Change
+from tests.nights.ledger.synthetic import flat, make_run
 
 from .conftest import Outcome
 
@@ -156,8 +156,8 @@ def test_without_sqlalchemy_the_pip_line_is_told(
     genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The import within this test puts another module into the package. The attribute is set back as well.
-    monkeypatch.setattr(genbench_package, "ledger", sys.modules["genbench.ledger"])
-    for name in [name for name in sys.modules if name.startswith(("genbench.ledger", "sqlalchemy"))]:
+    monkeypatch.setattr(nights, "ledger", sys.modules["genbench.nights.ledger"])
+    for name in [name for name in sys.modules if name.startswith(("genbench.nights.ledger", "sqlalchemy"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     found = genbench("ledger", "add", place / "runs")

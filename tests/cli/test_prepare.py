@@ -68,6 +68,28 @@ def test_check_passes_a_suite_whose_model_is_there(
     assert "2 problems x k 2 = 4 samples" in outcome.out
 
 
+def test_check_takes_a_model_and_a_task_as_run_does(
+    genbench: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sums.yaml").write_text(
+        "summary: sums\nlicence: MIT\nkind: exact\n"
+        f"hub: {{repo: o/r, split: test, revision: {'a' * 40}, columns: [id, question, answer]}}\n"
+        "fields: {id: id, question: question, reference: answer}\nprompt: '{question}'\n"
+    )
+    rows = tmp_path / "data" / "o" / "r" / "default" / "test.jsonl"
+    rows.parent.mkdir(parents=True)
+    rows.write_text('{"id": "1", "question": "1+1?", "answer": "2"}\n')
+    monkeypatch.chdir(tmp_path)
+    given = ("--task", "./sums.yaml", "--data-dir", "data", "--k", "2", "--set", "decoding.max_tokens=64")
+    tiny = "shipped:checkpoints/tiny-base"
+    for model, name in ((tiny, "tiny-base"), (f"m={tiny}", "m")):
+        outcome = genbench("check", "--model", model, *given)
+        assert outcome.code == 0, outcome.out
+        assert "1 problems x k 2 = 2 samples" in outcome.out and f"model {name}: " in outcome.out
+    lacking = genbench("check", "--model", "shipped:checkpoints/tiny-base")
+    assert lacking.code == 2 and "give a suite, or both --model PATH and --task NAME" in lacking.err
+
+
 def test_schema_is_a_json_schema_of_a_suite(genbench: Cli) -> None:
     schema = json.loads(genbench("init", "--schema").out)
     assert {"models", "engine", "decoding", "tasks"} <= set(schema["properties"])

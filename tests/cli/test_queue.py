@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from genbench.cli import queue
+from genbench.team.commands import queue
 from tests.project.test_json_schema import problems_of
-from tests.queue.test_spec import SUITE
+from tests.team.queue.test_spec import SUITE
 
 from .conftest import Outcome
 

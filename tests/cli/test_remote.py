@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from genbench.ledger.history import track_history
-from genbench.service.app import make_app
-from genbench.service.context import Service
-from genbench.service.tokens import add_token
-from tests.ledger.synthetic import flat, make_run
+from genbench.nights.ledger.history import track_history
+from genbench.team.service.app import make_app
+from genbench.team.service.context import Service
+from genbench.team.service.tokens import add_token
+from tests.nights.ledger.synthetic import flat, make_run
 from tests.project.test_json_schema import problems_of
-from tests.service.conftest import empty_databases, service
-from tests.service.serving import serving
-from tests.service.test_submitted_suites import SUITE
+from tests.team.service.conftest import empty_databases, service
+from tests.team.service.serving import serving
+from tests.team.service.test_submitted_suites import SUITE
 
 from .conftest import Outcome
 

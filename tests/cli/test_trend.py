@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genbench.trend.record import Trend
-from tests.trend.tracks import filled
+from genbench.nights.trend.record import Trend
+from tests.nights.trend.tracks import filled
 
 from .conftest import Outcome
 

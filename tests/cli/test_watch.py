@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from genbench.cli import watch
 from genbench.cli.app import app
-from genbench.queue.database import open_queue
-from genbench.queue.jobs import list_jobs
-from tests.watch.conftest import rules, write_checkpoint
+from genbench.team.commands import watch
+from genbench.team.queue.database import open_queue
+from genbench.team.queue.jobs import list_jobs
+from tests.team.watch.conftest import rules, write_checkpoint
 
 __all__ = ["rules"]
 

@@ -13,7 +13,7 @@ import pytest
 from .conftest import Place, lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-AGENT = Path(__file__).resolve().parents[1] / "gateway" / "agent.py"
+AGENT = Path(__file__).resolve().parents[1] / "agents" / "gateway" / "agent.py"
 PROBLEMS, K, TURNS = 5, 2, 3
 SUITE = """\
 name: agents

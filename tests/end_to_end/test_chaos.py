@@ -61,6 +61,8 @@ FAULTS = (
     if FULL
     else {"engine": 2, "run": 1, "verifier": 3, "sandbox": 2}
 )
+TRIES, LAST = 5, 0.9
+"""How often a run may be over too early, and the share of all samples by which the last fault is due."""
 SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.pool.worker", "sandbox": "bwrap"}
 """What the command line of a process to kill holds."""
 
@@ -92,13 +94,17 @@ def samples(folder: Path, kind: str) -> dict[Key, dict[str, object]]:
     return found
 
 
+class FinishedError(Exception):
+    """A run had drawn all of its samples before its last fault: this process had to wait for the machine."""
+
+
 @dataclass
 class Chaos:
     """Keeps a run going that it kills itself, piece by piece.
 
-    A fault waits for its number of completions on disk (seeded, so that a slow machine sees the same),
-    then a moment of random length, then until what it kills is alive. The engine is halted meanwhile: a fast
-    one would have drawn everything before the last faults.
+    A fault waits for a seeded share of what was left to draw after the one before, then a moment of random
+    length, then until what it kills is alive. The engine is halted meanwhile: a fast one would have drawn
+    everything before the last faults.
     """
 
     place: Place
@@ -106,29 +112,25 @@ class Chaos:
     rng: random.Random
     done: list[str] = field(default_factory=list)
 
-    def plan(self) -> list[tuple[int, str]]:
-        """(completions, what is killed): code comes first in the queue, so its sandbox dies early."""
-        last = {"sandbox": 0.5, "verifier": 0.9}
-        return sorted(
-            (round(self.rng.uniform(0.03, last.get(what, 0.75)) * TOTAL), what)
+    def plan(self) -> list[str]:
+        """What is killed, in a seeded order. Code comes first in the queue, so its sandbox dies early."""
+        last = {"sandbox": 0.5}
+        moments = [
+            (self.rng.uniform(0.0, last.get(what, 1.0)), what)
             for what, times in FAULTS.items()
             for _ in range(times)
-        )
+        ]
+        return [what for _, what in sorted(moments)]
 
     def run(self) -> subprocess.CompletedProcess[str]:
         """Starts the run, again after each kill, until it ends by itself."""
         process = self._start()
-        for at, what in self.plan():
-            # Three engines killed in a row with nothing drawn between them end a run, as they should.
-            again = drawn(self.folder) + 1 if self.done and self.done[-1] in ("engine", "run") else 0
-            self._wait(process, max(at, again))
+        plan = self.plan()
+        for place, what in enumerate(plan):
+            self._wait(process, self._next(len(plan) - place))
             with halted(process):
                 time.sleep(self.rng.uniform(0.0, 0.5))
-                if what == "run":
-                    process.kill()
-                    process.communicate()
-                else:
-                    self._kill(process, SIGNS[what])
+                self._end(process, what)
             if what == "run":
                 process = self._start()
             self.done.append(what)
@@ -136,19 +138,42 @@ class Chaos:
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def _start(self) -> subprocess.Popen[str]:
-        return self.place.start("run", "suite.yaml", "--run-dir", "killed", "--json")
+        return self.place.start("run", "suite.yaml", "--run-dir", self.folder.parent.name, "--json")
+
+    def _next(self, faults: int) -> int:
+        """Return the completions on disk at which the next of so many faults is due."""
+        so_far = drawn(self.folder)
+        left = max(0.0, LAST * TOTAL - so_far)
+        share = self.rng.uniform(0.0, 2.0) / (faults + 1)
+        # Three engines killed in a row with nothing drawn between them end a run, as they should.
+        least = 1 if self.done and self.done[-1] in ("engine", "run") else 0
+        return so_far + max(least, round(share * left))
 
     def _wait(self, process: subprocess.Popen[str], at: int) -> None:
         end = time.monotonic() + DEADLINE_S
         while drawn(self.folder) < at:
-            assert process.poll() is None, process.communicate()
+            self._require_alive(process)
             assert time.monotonic() < end, (at, self.done)
             time.sleep(0.02)
+
+    def _end(self, process: subprocess.Popen[str], what: str) -> None:
+        self._require_alive(process)
+        if what == "run":
+            process.kill()
+            process.communicate()
+        else:
+            self._kill(process, SIGNS[what])
+
+    def _require_alive(self, process: subprocess.Popen[str]) -> None:
+        if process.poll() is not None:
+            out, err = process.communicate()
+            assert process.returncode == 0, (self.done, out, err)
+            raise FinishedError(self.done)
 
     def _kill(self, process: subprocess.Popen[str], sign: str) -> None:
         end = time.monotonic() + DEADLINE_S
         while not (targets := [member for member in descendants(process.pid) if sign in words(member)]):
-            assert process.poll() is None, (sign, self.done, process.communicate())
+            self._require_alive(process)
             assert time.monotonic() < end, (sign, self.done)
             time.sleep(0.02)
         self.rng.choice(sorted(targets, key=lambda member: member.pid)).kill()
@@ -169,11 +194,19 @@ def halted(run: subprocess.Popen[str]) -> Iterator[None]:
                 member.resume()
 
 
+def disturbed(place: Place) -> tuple[Chaos, subprocess.CompletedProcess[str]]:
+    """Return a run that had all of its faults, and how it ended. One that was over before is drawn anew."""
+    for attempt in range(TRIES):
+        chaos = Chaos(place, place.path / f"killed{attempt}" / "tuned", random.Random(20_261_121 + attempt))
+        with suppress(FinishedError):
+            return chaos, chaos.run()
+    pytest.fail(f"{TRIES} runs had drawn all of their samples before their last fault")
+
+
 def test_a_run_whose_every_part_is_killed_ends_as_an_undisturbed_one(place: Place) -> None:
     whole = place.path / "whole" / "tuned"
     undisturbed = place.results("--run-dir", "whole", timeout_s=DEADLINE_S)["models"]["tuned"]
-    chaos = Chaos(place, place.path / "killed" / "tuned", random.Random(20_261_121))
-    ended = chaos.run()
+    chaos, ended = disturbed(place)
     assert ended.returncode == 0, ended.stderr
     assert sorted(chaos.done) == sorted(what for what, times in FAULTS.items() for _ in range(times))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.results.record import require_results
+from genbench.analysis.results.run_state import require_results
 from genbench.store.folder import RunFolder
 from genbench.tasks.python.bfcl import CATEGORIES, LIVE, NON_LIVE
 from genbench.tools.bfcl.world import DOCUMENTS

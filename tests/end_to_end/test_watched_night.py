@@ -18,12 +18,12 @@ from typing import Any
 import httpx
 import pytest
 
-from genbench.ledger.database import open_ledger
-from genbench.ledger.history import track_history
-from genbench.ledger.ingest import add
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.history import track_history
+from genbench.nights.ledger.ingest import add
 from genbench.pipeline import score
-from genbench.queue.delivery import SIGNATURE, signature
 from genbench.suite.shipped import folder as shipped_folder
+from genbench.team.queue.delivery import SIGNATURE, signature
 from tests import warm
 from tests.loopback import QuietHandler
 

@@ -30,6 +30,7 @@ class Server:
     def __init__(self) -> None:
         self.fault: Fault = lambda number, body: None
         self.deaf = False
+        self.only_v1 = False
         self.models = [{"id": MODEL, "root": "/weights/tuned", "max_model_len": 4096}]
         self.version = "9.9"
         self.requests: list[dict[str, Any]] = []
@@ -157,7 +158,40 @@ SCORED: dict[str, Odd] = {
     "rows by text": _rows(" a", " b", " c"),
 }
 """Log-probabilities of given texts: right ones, and such that their positions are wrong."""
-REPLIES = ODD | SCORED
+
+
+def _error(status: int, body: object, **headers: str) -> Odd:
+    return lambda whole: (status, headers, json.dumps(body).encode())
+
+
+_FILTER = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+_CONTEXT = "This model's maximum context length is 2048 tokens. However, you requested 3000 tokens."
+_THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+WORDS: dict[str, Odd] = {
+    "filter by 400": _error(400, {"error": {"message": _FILTER, "code": "content_filter", "status": 400}}),
+    "filter by 200": _choice(
+        finish_reason="content_filter",
+        message={"content": None},
+        content_filter_results={
+            "violence": {"filtered": True, "severity": "high"},
+            "hate": {"filtered": False},
+        },
+    ),
+    "context": _error(400, {"error": {"message": _CONTEXT, "type": "BadRequestError", "code": 400}}),
+    "error with 200": _error(200, {"error": {"message": "Provider returned error", "code": 502}}),
+    "refused with 200": _error(200, {"error": {"message": "No such tool", "code": 400}}),
+    "error of a choice": _choice(error={"message": "upstream is gone"}, finish_reason=None),
+    "parts": _choice(message={"content": [_THINKING, {"type": "text", "text": "4"}]}),
+    "refusal": _choice(message={"content": None, "refusal": "I can't help with that. 4"}),
+    "events": lambda whole: (200, {"Content-Type": "text/event-stream"}, b'data: {"choices": []}\n\n'),
+    "moved": _error(307, {}, Location="http://elsewhere/v1/chat/completions"),
+    "forbidden": _error(403, {"error": {"message": "blocked by the firewall"}}),
+    "unauthorized": _error(401, {"error": {"message": "Incorrect API key provided"}}),
+    "page": lambda whole: (200, {}, b"<html><body>Please log in</body></html>"),
+    "unknown field": _error(400, {"error": {"message": "Unrecognized request argument supplied: seed"}}),
+}
+"""What servers say instead of an answer, as they say it."""
+REPLIES = ODD | SCORED | WORDS
 
 
 def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -184,6 +218,8 @@ def _handler(owner: Server) -> type[QuietHandler]:
         def do_GET(self) -> None:  # noqa: N802  http.server's own name
             if owner.deaf:
                 time.sleep(3)
+            elif owner.only_v1 and not self.path.startswith("/v1/"):
+                send(self, 404, {"detail": "Not Found"})
             elif self.path.endswith("/models"):
                 send(self, 200, {"data": owner.models})
             elif self.path == "/version":

@@ -43,6 +43,10 @@ def test_the_rank_is_the_largest_of_config_patterns_and_tensors(tmp_path: Path) 
 REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "DoRA": ({"use_dora": True}, "is a DoRA adapter, which vLLM does not serve; merge it into its base"),
     "another method": ({"peft_type": "IA3"}, "an adapter of kind IA3, and vLLM serves LORA only"),
+    "trained tokens": (
+        {"trainable_token_indices": {"embed_tokens": [7]}},
+        "has trained tokens .trainable_token_indices., which vLLM does not serve; merge it",
+    ),
     "own biases": ({"lora_bias": True}, r"biases of its own \(lora_bias\)"),
     "trained biases": ({"bias": "all"}, r"trained biases \(bias: all\)"),
     "whole modules": (
@@ -69,6 +73,18 @@ def test_dora_is_seen_in_the_tensors_too(tmp_path: Path) -> None:
     name = "base_model.model.model.layers.0.self_attn.q_proj.lora_magnitude_vector"
     with pytest.raises(ConfigError, match="is a DoRA adapter"):
         adapter_rank(write_adapter(tmp_path / "a", shapes={name: (128,)}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "base_model.model.model.embed_tokens.token_adapter.trainable_tokens_delta",
+        "base_model.model.lm_head.weight",
+    ],
+)
+def test_trained_tokens_and_whole_embeddings_are_seen_in_the_tensors_too(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"trained tokens or other weights .*{name}"):
+        adapter_rank(write_adapter(tmp_path / "a", shapes={name: (2, 128)}))
 
 
 def test_an_adapter_without_its_files_is_refused(tmp_path: Path) -> None:

@@ -211,3 +211,55 @@ def test_the_process_of_an_engine_ends_at_once_and_no_other_does(
     command = [sys.executable, "program.py", name, str(tmp_path / "log")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == told
+
+
+CALL = "from genbench.engines.vllm.environment import prepare\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "refused"),
+    [
+        (CALL + "prepare()\n", ":2: genbench is called at the top level of the script"),
+        (CALL + "def go():\n    prepare()\ngo()\n", ":4: genbench is called at the top level"),
+        (CALL + "if True:\n    prepare()\n", ":3: genbench is called at the top level"),
+        (CALL + "if __name__ == '__main__':\n    prepare()\n", ""),
+        (CALL + "def go():\n    prepare()\nif '__main__' == __name__:\n    go()\n", ""),
+    ],
+)
+def test_a_script_without_a_guard_is_refused_before_its_engine_runs_it_again(
+    tmp_path: Path, script: str, refused: str
+) -> None:
+    """The engine's processes import the script: it began the run once more, and waited for its own lock."""
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    ran = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert (ran.returncode == 0) is (refused == "")
+    said = ran.stderr.strip().splitlines()[-1] if refused else ""
+    assert f"{file}{refused}" in said if refused else ran.stderr == ""
+    assert 'put the call under `if __name__ == "__main__":`' in said or not refused
+
+
+def test_a_process_of_the_engine_that_imports_the_script_is_refused(tmp_path: Path) -> None:
+    """A thread of the script calls genbench, so that the call has no line at its top level."""
+    file = tmp_path / "script.py"
+    file.write_text(
+        CALL
+        + "import multiprocessing, threading, time\n"
+        + "thread = threading.Thread(target=prepare)\n"
+        + "thread.start(), thread.join()\n"
+        + "prepare() if multiprocessing.parent_process() else None\n"
+        + "if __name__ == '__main__':\n"
+        + "    multiprocessing.get_context('spawn').Process(target=time.sleep, args=(0,)).start()\n"
+    )
+    ran = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert f"a process of the engine imports the script {file}" in ran.stderr
+
+
+def test_a_script_from_stdin_is_refused_and_a_command_is_not(tmp_path: Path) -> None:
+    script = CALL + "prepare()\n"
+    piped = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
+    assert "the script is read from <stdin>" in piped.stderr and "save it as a file" in piped.stderr
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text(script)
+    for command in (["-c", script], ["-m", "package"]):
+        subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)

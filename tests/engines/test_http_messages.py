@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.http.engine import body, read_reply
+from genbench.engines.http.engine import Reply, body, read_reply
 from genbench.engines.http.kind import HttpConfig, HttpSettings
 from genbench.engines.http.server import Transient
 from genbench.errors import EngineError
@@ -62,10 +62,10 @@ def test_a_budget_of_thinking_is_sent_if_there_is_one() -> None:
 
 
 def test_a_whole_reply_has_text_end_and_counts() -> None:
-    assert read_reply(SETTINGS, reply(), REQUEST) == ("4", "stop", (3, 2))
-    assert read_reply(SETTINGS, reply(finish_reason="length"), REQUEST)[1] == "length"
+    assert read_reply(SETTINGS, reply(), REQUEST) == Reply("4", "stop", 3, 2)
+    assert read_reply(SETTINGS, reply(finish_reason="length"), REQUEST).finish == "length"
     without = {key: value for key, value in reply().items() if key != "usage"}
-    assert read_reply(SETTINGS, without, REQUEST)[2] == (None, None)
+    assert read_reply(SETTINGS, without, REQUEST) == Reply("4", "stop", None, None)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_server_that_counts_another_prompt_is_an_error() -> None:
     ],
 )
 def test_a_trace_that_was_parsed_out_is_put_back(message: dict[str, Any], text: str) -> None:
-    assert read_reply(CHAT, reply(message=message), REQUEST)[0] == text
+    assert read_reply(CHAT, reply(message=message), REQUEST).text == text
 
 
 def test_a_message_without_content_is_half_a_reply() -> None:

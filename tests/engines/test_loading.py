@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -157,3 +159,31 @@ def test_a_wait_for_the_first_engine_can_be_cancelled() -> None:
         assert loads.redirected == 0
 
     asyncio.run(work())
+
+
+LEFT = """
+import asyncio, atexit, time
+from genbench.engines.vllm import loading
+
+loading._END_S = 0.1
+
+async def stop():
+    task = asyncio.create_task(loading.load_in_thread(lambda: time.sleep(60), 100, print))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        print("stopped")
+
+atexit.register(print, "the end")
+asyncio.run(stop())
+"""
+
+
+def test_a_process_ends_as_one_that_was_stopped_though_a_thread_still_loads() -> None:
+    """Python would end the thread below C++ code: "FATAL: exception not rethrown", exit code 134."""
+    begun = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "stopped\nthe end\n", "")
+    assert time.monotonic() - begun < 50

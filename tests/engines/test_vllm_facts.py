@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from genbench.engines.vllm.monitoring import (
+    LoopWatch,
     StepStatistics,
     StepWatch,
     facts,
@@ -84,7 +85,7 @@ def test_every_step_is_heard_counted_and_passed_on() -> None:
     processor, heard = Processor(), []
     engine = SimpleNamespace(output_processor=processor, log_stats=True, logger_manager=object())
     statistics = StepStatistics(8)
-    StepWatch(engine, lambda: [statistics], lambda: heard.append(1))
+    StepWatch(engine, lambda: [statistics], lambda: heard.append(1), LoopWatch(dict))
     outputs = [SimpleNamespace(new_token_ids=[1, 2]), SimpleNamespace(new_token_ids=[3])]
     assert processor.process_outputs(outputs, 1.5, weight_version=3) == "processed"
     prefix = SimpleNamespace(queries=9, hits=4, preempted_requests=1)

@@ -135,6 +135,48 @@ def test_a_checkpoint_without_a_context_needs_one(checkpoint: Path) -> None:
         found(checkpoint.parent, path="model")
 
 
+@pytest.mark.parametrize("has_config", [True, False])
+def test_a_folder_with_only_a_gguf_is_refused_with_the_way_to_convert_it(
+    checkpoint: Path, has_config: bool
+) -> None:
+    (checkpoint / "model.safetensors").rename(checkpoint / "model-q4.gguf")
+    if not has_config:
+        (checkpoint / "config.json").unlink()
+    with pytest.raises(ConfigError, match=r"model-q4\.gguf is in the format GGUF.*gguf_file='model-q4.gguf'"):
+        found(checkpoint.parent, path="model")
+
+
+def test_a_file_as_a_model_is_refused_as_a_file(checkpoint: Path) -> None:
+    (checkpoint / "model.safetensors").rename(checkpoint / "model-q4.gguf")
+    with pytest.raises(ConfigError, match=r"model path: .*model-q4\.gguf is in the format GGUF"):
+        found(checkpoint.parent, path="model/model-q4.gguf")
+    with pytest.raises(ConfigError, match=r"config\.json is a file, wanted the folder of a model"):
+        found(checkpoint.parent, path="model/config.json")
+
+
+@pytest.mark.parametrize(
+    ("architectures", "refused"),
+    [
+        (["LamaForCausalLM"], True),
+        (["LlamaForCausalLM"], False),
+        (["LamaForCausalLM", "LlamaForCausalLM"], False),
+        ([], False),
+    ],
+)
+def test_a_model_class_that_vllm_does_not_know_is_refused(
+    checkpoint: Path, architectures: list[str], refused: bool
+) -> None:
+    file = checkpoint / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"architectures": architectures}))
+    if refused:
+        with pytest.raises(ConfigError, match="architectures: LamaForCausalLM is unknown to vLLM"):
+            found(checkpoint.parent, path="model")
+    else:
+        assert found(checkpoint.parent, path="model")
+    overridden = VllmConfig.model_validate({"hf_overrides": {"architectures": ["LlamaForCausalLM"]}})
+    assert found(checkpoint.parent, overridden, path="model")
+
+
 def test_stop_tokens_of_the_checkpoint_that_are_not_taken_are_named(checkpoint: Path) -> None:
     (checkpoint / "generation_config.json").write_text(json.dumps({"eos_token_id": [2, 7]}))
     model = found(checkpoint.parent, path="model")

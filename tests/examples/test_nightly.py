@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -73,3 +75,34 @@ def test_a_night_of_ready_responses_passes_and_leaves_report_and_ledger(tmp_path
     assert "PASS: tuned" in (tmp_path / "runs" / "tonight" / "night.md").read_text()
     assert (tmp_path / "runs" / "ledger.sqlite3").exists()
     assert json.loads((tmp_path / "runs" / "tonight" / "gate.json").read_text())["exit_code"] == 0
+
+
+def test_the_first_commands_of_the_page_work_as_they_are_printed(tmp_path: Path) -> None:
+    page = (FOLDER.parent.parent / "docs" / "nightly.md").read_text()
+    block = page.partition("```sh\n")[2].partition("```")[0]
+    (tmp_path / "nightly.yaml").write_text(
+        "models: {base: {path: ./base}, tuned: {path: ./tuned}}\n"
+        "tasks:\n- name: sums\n  kind: exact\n"
+        "  data: {path: rows.jsonl, fields: {id: id, question: q, reference: a}}\n"
+        "  prompt: '{question}'\n  k: 1\n"
+    )
+    ids = range(20)
+    (tmp_path / "rows.jsonl").write_text("".join(f'{{"id": "{i}", "q": "1+1?", "a": "2"}}\n' for i in ids))
+    lines = [{"task": "sums", "problem_id": str(i), "sample_index": 0, "text": "2"} for i in ids]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    tools = warm.write_tools(tmp_path / "bin", genbench=warm.GENBENCH)
+    path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
+    left_out = ("GENBENCH_LEDGER", "GENBENCH_LEDGER_NOTES")
+    known = {key: value for key, value in os.environ.items() if key not in left_out} | {"PATH": path}
+    for line in block.splitlines():
+        command = line.partition("#")[0].strip()
+        if command.startswith("genbench run"):
+            command += " --responses r.jsonl"
+        for printed in re.findall(r"runs/nightly/[\w-]+/tuned", command):
+            (folder,) = (tmp_path / "runs" / "nightly").glob("*/tuned")
+            command = command.replace(printed, str(folder.relative_to(tmp_path)))
+        done = subprocess.run(
+            shlex.split(command), cwd=tmp_path, env=known, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    assert (tmp_path / "trend.html").exists()

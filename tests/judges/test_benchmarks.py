@@ -12,10 +12,12 @@ import pytest
 
 from genbench import pipeline, registry
 from genbench.analysis.comparison.compare import compare
-from genbench.data.hub import how_to_mirror
+from genbench.data.hub import how_to_mirror, load_rows
 from genbench.errors import ConfigError, DataError, NotComparableError
 from genbench.protocols import Row, Task
+from genbench.reports.terminal.compare import details
 from tests.ready_runs import run_bare
+from tests.tasks.shapes import SHAPES, write_mirror
 
 from .conftest import COMMIT, Server
 
@@ -143,11 +145,10 @@ def run(
     """Results of one model's answers to the task's rows, read from a mirror."""
     dataset = make(name).info.dataset
     assert dataset is not None
-    mirror = path / "mirror" / dataset.repo / dataset.config / f"{dataset.split}.jsonl"
-    mirror.parent.mkdir(parents=True, exist_ok=True)
-    mirror.write_text("".join(json.dumps(row) + "\n" for row in ROWS[name]))
+    write_mirror(path / "mirror", dataset, ROWS[name])
+    rows, _ = load_rows(dataset, path / "mirror")
     (path / "suite.yaml").write_text(SUITE.format(url=server.url, commit=COMMIT, task=name, more=more))
-    ids = [problem.problem_id for problem in make(name).problems(ROWS[name])]
+    ids = [problem.problem_id for problem in make(name).problems(rows)]
     lines = [
         {"task": name, "problem_id": problem_id, "sample_index": 0, "text": text, "model": model}
         for problem_id, text in zip(ids, answers, strict=True)
@@ -187,6 +188,43 @@ def test_simpleqa_tells_wrong_from_not_attempted(tmp_path: Path, server: Server)
     assert task["judge"]["name"] == "simpleqa"
     [problem] = make("simpleqa").problems(ROWS["simpleqa"][:1])
     assert problem.strata == {"topic": "Geography", "answer_type": "Place"}
+
+
+def test_aa_lcr_is_judged_by_its_question_and_answer_without_the_documents(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ROWS, "aa_lcr", SHAPES["aa_lcr"])
+    asked: list[str] = []
+
+    def grade(prompt: str) -> str:
+        asked.append(prompt)
+        return "CORRECT" if "It is the third." in prompt else "INCORRECT"
+
+    server.grade = grade
+    task = run(tmp_path, server, "aa_lcr", ["It is the third.", "three"])
+    assert task["value"] == 0.5 and task["judge"]["name"] == "aa_lcr"
+    [own] = [prompt for prompt in asked if "It is the third." in prompt]
+    assert "The official answer:\nthe third" in own and "Which 0?" in own and "Ice is cold" not in own
+
+
+@pytest.mark.slow
+def test_a_comparison_pairs_f1_and_the_rate_of_hallucinations(tmp_path: Path, server: Server) -> None:
+    def grade(prompt: str) -> str:
+        if "Which town" not in prompt:
+            return "CORRECT"
+        reference, answer = said(prompt, "reference", "answer")
+        return "CORRECT" if reference in answer else "NOT_ATTEMPTED" if "know" in answer else "INCORRECT"
+
+    server.grade = grade
+    run(tmp_path, server, "simpleqa", ["Town 0", "Town 9", "Town 9", "I do not know."])
+    run(tmp_path, server, "simpleqa", ["Town 0", "Town 1", "I do not know.", "Town 9"], model="new")
+    found = compare(tmp_path / "runs/old", tmp_path / "runs/new")
+    pair = found.tasks["simpleqa"].judge
+    assert pair is not None
+    f1, hallucination = pair.attempts["f1"], pair.attempts["hallucination"]
+    assert (f1.base, f1.tuned) == pytest.approx((2 / 7, 4 / 7))
+    assert (hallucination.base, hallucination.tuned) == pytest.approx((2 / 3, 1 / 2))
+    assert "  F1: 28.6 -> 57.1, difference +28.6 [" in "\n".join(details(found.tasks["simpleqa"]))
 
 
 def test_mixeval_shows_context_and_every_target(tmp_path: Path, server: Server) -> None:

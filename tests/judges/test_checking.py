@@ -140,9 +140,7 @@ def test_a_rubric_is_held_to_people_s_scores_dimension_by_dimension(judged: Case
     off = sum(5 - row["label"]["clarity"] for row in rows) / 24
     assert record.mean_absolute_error == pytest.approx(off)
     assert _follows_the_schema(record)
-    assert record.kappa_ci is not None and record.kappa is not None
-    low, high = record.kappa_ci
-    assert low < record.kappa < high
+    assert record.kappa is not None and record.kappa_ci is None  # no interval below 50 cases
 
 
 def test_a_rubric_that_obeys_orders_is_caught(judged: Case, server: Server) -> None:

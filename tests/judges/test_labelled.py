@@ -13,7 +13,7 @@ from genbench.errors import ConfigError
 from genbench.judges.labelled import Labelled
 from genbench.reports.terminal.judge_check import judge_text
 from genbench.runs.judge_check import CasesFile, check_judge
-from genbench.verifiers.language.refusals import behaviour
+from genbench.verifiers.text.refusals import behaviour
 from tests.table import each_row
 
 from .conftest import Case, Server

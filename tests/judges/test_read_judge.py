@@ -27,7 +27,7 @@ SHIPPED = (
     *("simpleqa", "free_form", "pairwise", "rubric", "checklist", "graded", "criteria"),
     *("wildbench", "conversation", "harm", "refusal", "strongreject"),
     *("harmbench_llama", "harmbench_mistral", "llama_guard", "strongreject_tokens"),
-    *("wildbench_reward", "air_bench"),
+    *("wildbench_reward", "air_bench", "extraction", "simpleqa_verified", "omniscience", "aa_lcr"),
 )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.tasks.shapes import SHAPES
+
 from .conftest import Server
 from .test_benchmarks import ROWS, run, said
 
@@ -15,17 +17,25 @@ HLE = [
     | {"answer_type": "exactMatch", "category": "Math"}
     for n, answer in enumerate(("5", "12", "1/2"))
 ]
+OWN: dict[str, list[dict[str, Any]]] = {
+    "hle": HLE,
+    **{
+        name: [dict(row) for row in SHAPES[name]]
+        for name in ("hle_verified", "simpleqa_verified", "aa_omniscience", "imo_answerbench")
+    },
+}
 LABELS = {
     "simpleqa": ("CORRECT", "INCORRECT"),
     "mixeval_hard_free_form": ("EQUAL", "DIFFERENT"),
-    "hle": ("EQUAL", "DIFFERENT"),
+    **dict.fromkeys(OWN, ("EQUAL", "DIFFERENT")),
+    **dict.fromkeys(("simpleqa_verified", "aa_omniscience"), ("CORRECT", "INCORRECT")),
 }
 REFERENCES: dict[str, list[list[str]]] = {
     "simpleqa": [[str(row["answer"])] for row in ROWS["simpleqa"]],
     "mixeval_hard_free_form": [
         [str(name) for name in row["target"]] for row in ROWS["mixeval_hard_free_form"]
     ],
-    "hle": [[str(row["answer"])] for row in HLE],
+    **{name: [[row.get("answer") or row["Short Answer"]] for row in rows] for name, rows in OWN.items()},
 }
 """The accepted answers of each row, taken from the rows and not from what the tasks make of them."""
 PAIRED = ("alpaca_eval", "arena_hard")
@@ -51,12 +61,13 @@ def exactly(name: str) -> Any:
 
 
 @pytest.fixture
-def rows_of_hle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ROWS, "hle", HLE)
+def own_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, rows in OWN.items():
+        monkeypatch.setitem(ROWS, name, rows)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("rows_of_hle")
+@pytest.mark.usefixtures("own_rows")
 @pytest.mark.parametrize("name", sorted(REFERENCES))
 def test_a_reference_is_right_for_itself_and_that_of_the_next_row_is_not(
     tmp_path: Path, server: Server, name: str

@@ -173,8 +173,9 @@ def test_a_template_whose_loops_never_end_is_refused(tokenizer: Any) -> None:
 
 
 def test_a_template_that_asks_for_the_day_gets_the_same_one_forever(tokenizer: Any) -> None:
-    prompt = Renderer(tokenizer, "Today: {{ strftime_now('%d %B %Y') }}").render(HELLO)
-    assert prompt.text == "Today: 01 January 2025"
+    template = "Today: {{ strftime_now('%d %B %Y') }} {{ messages[0].content }}"
+    prompt = Renderer(tokenizer, template).render(HELLO)
+    assert prompt.text == f"Today: 01 January 2025 {HELLO[0].content}"
 
 
 def test_the_digest_is_of_the_token_ids(tokenizer: Any) -> None:

@@ -16,6 +16,7 @@ TOP_LEVEL = {
     "__init__",
     "__main__",
     "json_record",
+    "moved",
     "pipeline",
     "registry",
     "protocols",

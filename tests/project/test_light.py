@@ -19,8 +19,8 @@ import typer.main
 from genbench.cli.app import app
 from tests import warm
 from tests.installed import ROOT, Environment, closure, normal, requirements
-from tests.ledger.synthetic import flat
-from tests.ledger.synthetic import make_run as make_night
+from tests.nights.ledger.synthetic import flat
+from tests.nights.ledger.synthetic import make_run as make_night
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 ALLOWED = frozenset(
@@ -159,6 +159,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("review plan BASE TUNED --task sums --n 5", 0),
     ("review add BASE/out/reviews/sums answers.jsonl", 2),
     ("review show BASE/out/reviews/sums", 2),
+    ("review rulings gsm8k --by gsm8k_platinum --data-dir BASE -o rulings.jsonl", 2),
     ("queue submit suite.yaml", 0),
     ("queue list", 0),
     ("queue cancel 1", 0),
@@ -251,6 +252,54 @@ def test_an_import_of_torch_is_told(place: Path, telling: dict[str, str]) -> Non
     code = "import sys; sys.modules['torch'] = sys"
     subprocess.run([sys.executable, "-c", code], env=telling, check=True)
     assert told(place) == "-c\n"
+
+
+ANNEXES = ("genbench.agents", "genbench.interop", "genbench.nights", "genbench.review", "genbench.team")
+"""What only some people need."""
+SEVERAL = f"""
+import sys
+from genbench.cli import main
+for line in sys.argv[1:]:
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, line
+    print("@@", *(name for name in sys.modules if name.startswith({ANNEXES!r})))
+"""
+"""A program that runs several commands, and says after each of them what of annexes it has loaded."""
+
+
+@pytest.mark.slow
+def test_an_annexe_is_loaded_only_by_what_needs_it(place: Path) -> None:
+    drawn = SUITE.replace("KIND", "exact") + 'engine: {kind: "tests.engines.rule_engine:RuleEngine"}\n'
+    (place / "drawn.yaml").write_text(drawn)
+    (place / "problems.jsonl").write_text(json.dumps({"id": "0", "instruction": "x"}) + "\n")
+    entry = "  - {task: agent, k: 1, options: {source: problems.jsonl, command: [echo]}}\n"
+    (place / "agent.yaml").write_text(SUITE.partition("  - ")[0] + entry)
+    commands = (
+        "tasks",
+        "tasks terminal_bench",
+        "check suite.yaml",
+        "compare BASE/out/m TUNED/out/m",
+        "doctor",
+        "show BASE/out/m",
+        "mirror suite.yaml --to mirror",
+        "run drawn.yaml --run-dir drawn --trust-code folder",
+        "check agent.yaml --set models.m.path=shipped:checkpoints/tiny-tuned",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL, *commands],
+        cwd=place,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    *without, agent = (line.split() for line in re.findall("^@@(.*)", done.stdout, re.MULTILINE))
+    assert dict(zip(commands, without, strict=False)) == {line: [] for line in commands[:-1]}
+    assert "genbench.agents.harnesses.command" in agent
 
 
 SUITE = """\

@@ -58,10 +58,10 @@ def test_dir_lists_every_public_name_before_any_is_used() -> None:
     assert set(genbench.__all__) <= set(done.stdout.split())
 
 
-def test_the_import_loads_no_other_module_of_the_package() -> None:
+def test_the_import_loads_no_module_that_does_something() -> None:
     code = "import sys, genbench; print(*(name for name in sys.modules if name.startswith('genbench.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert done.stdout.split() == ["genbench.moved"]  # what lets old names be found
 
 
 def test_the_version_is_that_of_the_installed_distribution() -> None:

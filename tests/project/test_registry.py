@@ -201,3 +201,10 @@ def test_all_plug_ins_are_listed_without_importing_them() -> None:
     listed = registry.plug_ins()
     assert {item.category for item in listed} >= {"task", "verifier", "metric", "engine", "exporter"}
     assert all(item.package and item.target for item in listed)
+
+
+@pytest.mark.parametrize("name", registry.NOT_OFFERED)
+def test_a_benchmark_that_is_not_here_is_refused_with_the_reason(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"^task '{name}' is not offered: .*\\w{{4,}}( \\w+){{4}}"):
+        registry.load("task", name)
+    assert name not in registry.names("task")

@@ -16,7 +16,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from genbench.errors import EXTRA_OF
-from genbench.harnesses.plan import NAMES
 from tests.installed import ROOT, build_wheel, normal, requirements
 from tests.table import each_row
 
@@ -41,7 +40,7 @@ def declared(*extras: str) -> dict[str, Requirement]:
     return {normal(item.name): item for item in map(Requirement, lines)}
 
 
-DRIVERS = {path.with_suffix("").name: path for path in (ROOT / "genbench" / "harnesses").glob("*.py")}
+DRIVERS = set((ROOT / "genbench" / "agents" / "harnesses" / "drivers").glob("*.py"))
 
 
 def third_party() -> dict[str, str]:
@@ -50,9 +49,9 @@ def third_party() -> dict[str, str]:
     The drivers of harnesses are left out, since they run in the environments of those.
     """
     found: dict[str, str] = {}
-    drivers = {DRIVERS[name] for name in NAMES if name != "command"}
-    for path in sorted(set((ROOT / "genbench").rglob("*.py")) - drivers):
-        for name in imported(path) - set(sys.stdlib_module_names) - {"genbench"}:
+    for path in sorted(set((ROOT / "genbench").rglob("*.py")) - DRIVERS):
+        # What runs inside the cage imports its neighbours by the name of their folder.
+        for name in imported(path) - set(sys.stdlib_module_names) - {"genbench", "inside"}:
             found.setdefault(name, str(path.relative_to(ROOT)))
     return found
 

@@ -1,7 +1,8 @@
 """What an earlier version of genbench stored is opened, and says what it said then.
 
 tests/stored_before has run folders, a score file, a ledger, its notes and a queue (on SQLite and PostgreSQL,
-as SQL), and in expected/ the JSON that the version which wrote them made of them.
+as SQL), and in expected/ the JSON that the version which wrote them made of them. The folder answers/ has the
+same of a later version, for tasks whose answers are read out of texts, with the suite and the responses.
 """
 
 from __future__ import annotations
@@ -18,21 +19,32 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import genbench
-from genbench.ledger.database import open_ledger
-from genbench.ledger.ingest import add
-from genbench.ledger.listing import list_ledger
-from genbench.queue.database import open_queue
-from genbench.queue.jobs import get_job, job_events, list_jobs, retry_job
-from genbench.queue.schedules import list_schedules
-from genbench.trend.compose import trend
-from tests.ledger.postgres import postgres_server
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.ingest import add
+from genbench.nights.ledger.listing import list_ledger
+from genbench.nights.trend.compose import trend
+from genbench.team.queue.database import open_queue
+from genbench.team.queue.jobs import get_job, job_events, list_jobs, retry_job
+from genbench.team.queue.schedules import list_schedules
+from tests.nights.ledger.postgres import postgres_server
+from tests.ready_runs import as_another_run
 
 STORED = Path(__file__).resolve().parents[1] / "stored_before"
 RUNS = ("night2/m", "night10/m", "tickets/tuned")
+ANSWERS = STORED / "answers"
+CORRECTED: dict[tuple[str, str, str, int], float] = {
+    ("base", "sums", "s0", 1): 1.0,  # "70,000 dollars" for 70000
+    ("tuned", "sums", "s0", 0): 1.0,
+    ("base", "words", "w2", 0): 1.0,  # "1,200 people" for 1200
+    ("tuned", "words", "w2", 1): 1.0,
+    ("base", "words", "w3", 0): 1.0,  # "**Yes.** Ice is frozen water."
+    ("tuned", "words", "w3", 1): 1.0,
+}
+"""(model, task, problem, sample) of answers/ -> the right score, if the verifiers have corrected it since."""
 
 
-def expected(name: str) -> Any:
-    return json.loads((STORED / "expected" / f"{name}.json").read_text(encoding="utf-8"))
+def expected(name: str, folder: Path = STORED) -> Any:
+    return json.loads((folder / "expected" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def lacks(found: Any, wanted: Any, where: str = "") -> list[str]:
@@ -93,6 +105,8 @@ def test_two_stored_runs_compare_as_they_did() -> None:
     wanted = expected("compare")
     for key in ("base", "tuned", "notes", "rechecked"):
         del wanted[key]  # paths of folders, and answers that the command verified again
+    for part in wanted["tasks"]["sums"]["causes"]["parts"]:
+        del part["part"], part["ci"]  # what moves between statuses without credit is left out since
     assert lacks(record.to_json(), wanted) == []
 
 
@@ -144,3 +158,52 @@ def test_a_stored_queue_has_its_jobs_events_and_schedules_and_takes_new_work(
         assert [schedule.name for schedule in list_schedules(queue)] == ["tickets"]
         assert retry_job(queue, 3, by="ada").state == "queued"
         assert get_job(queue, 3).spec.options().max_hours == 2.0
+
+
+def stored_scores(folder: Path, model: str) -> dict[tuple[str, str, str, int], float]:
+    return {
+        (model, row["task"], row["problem_id"], row["sample_index"]): row["score"]
+        for path in sorted(folder.glob("*/verdicts.jsonl"))
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    }
+
+
+def test_stored_answers_compare_as_they_did() -> None:
+    record = genbench.compare(ANSWERS / "runs/pair/base", ANSWERS / "runs/pair/tuned")
+    assert lacks(record.to_json(), expected("compare", ANSWERS)) == []
+
+
+@pytest.mark.slow
+def test_stored_answers_are_scored_again_and_reported(tmp_path: Path) -> None:
+    """The suite's folder has moved. Its old place is in the manifest, which the results have a digest of."""
+    shutil.copytree(ANSWERS, tmp_path / "answers")
+
+    def moved(manifest: dict[str, Any]) -> None:
+        text = json.dumps(manifest).replace("/srv/eval/answers", str(tmp_path / "answers"))
+        manifest.update(json.loads(text))
+
+    for model in ("base", "tuned"):
+        run = as_another_run(tmp_path / "answers/runs/pair" / model, moved)
+        before = stored_scores(run, model)
+        genbench.score(run, again=True, quiet=True, trust=["code", "files"])
+        found = stored_scores(run, model)
+        changed = {key: found.get(key) for key, score in before.items() if found.get(key) != score}
+        assert changed == {key: score for key, score in CORRECTED.items() if key[0] == model}
+        assert genbench.report(run)
+    genbench.compare(tmp_path / "answers/runs/pair/base", tmp_path / "answers/runs/pair/tuned")
+
+
+def test_a_ledger_and_a_queue_of_stored_answers_are_opened(tmp_path: Path) -> None:
+    shutil.copy(ANSWERS / "ledger.notes.jsonl", tmp_path)
+    for name, file in (("ledger.sql", "ledger.sqlite3"), ("queue.sql", "ledger.queue.sqlite3")):
+        with sqlite3.connect(tmp_path / file) as connection:
+            connection.executescript((ANSWERS / name).read_text(encoding="utf-8"))
+    where = str(tmp_path / "ledger.sqlite3")
+    with open_ledger(where, tmp_path / "ledger.notes.jsonl", create=False) as ledger:
+        record = trend(ledger, "nightly", since="2026-11-01").to_json()
+    assert lacks(record, expected("trend", ANSWERS)) == []
+    with open_queue(where, create=False) as queue:
+        assert [(job.label, job.state) for job in list_jobs(queue)] == [
+            ("2026-11-08", "queued"),
+            ("2026-11-07", "queued"),
+        ]

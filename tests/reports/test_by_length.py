@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.results.record import require_results
+from genbench.analysis.results.run_state import require_results
 from genbench.reports.page import plots
 from genbench.reports.page.html import LengthCurve, LengthPoint, curve_words, heat_cells, length_curves
 from genbench.reports.write import report

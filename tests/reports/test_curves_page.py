@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves, RankPoint, Ranks
-from genbench.reports.trend.steps import curves_chart, curves_page, ranks_by_steps, write_curves_page
+from genbench.reports.curves import curves_chart, curves_page, ranks_by_steps, write_curves_page
 
 
 def curve(series: str, *values: float, task: str = "piqa", wide: float = 0.1) -> Curve:

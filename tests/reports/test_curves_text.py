@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves
-from genbench.reports.trend.steps import curves_page, curves_text, shown
+from genbench.reports.curves import curves_page, curves_text, shown
 
 
 def curve(series: str = "run") -> Curve:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.results.record import Results, require_results
+from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import require_results
 from genbench.pipeline import RunOptions, run
 from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from genbench.analysis.comparison.compare import Comparison, compare
-from genbench.reports.explanations import headline, report_headline, task_sentences
+from genbench.reports.explanations import headline, report_headline, sentence, task_sentences
 from genbench.reports.numbers import signed
 from genbench.reports.record import ReportedComparison
 from genbench.stats.comparison.paired import PairedDifference
@@ -53,21 +53,24 @@ def test_a_loss_is_told_with_its_size_and_its_tasks(tmp_path: Path) -> None:
     text = report_headline(
         report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 50, 20),))
     )
-    assert text.startswith("tuned is worse than base: -50.0 points on t, 95% CI [") and text.endswith("].")
+    assert text.startswith("tuned is worse than base on t: -50.0 [")
+    assert text.endswith("]. Not released: t regressed.")
 
 
 def test_a_gain_is_told(tmp_path: Path) -> None:
     text = report_headline(
         report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 20, 50),))
     )
-    assert text.startswith("tuned is better than base: +50.0 points on t, 95% CI [")
+    assert text.startswith("tuned is better than base on t: +50.0 [")
+    assert text.endswith("]. Released: t improved, and no loss beyond the margins is left open.")
 
 
-def test_what_cannot_be_told_is_said_to_be_so(tmp_path: Path) -> None:
+def test_without_a_clear_difference_the_open_condition_is_said(tmp_path: Path) -> None:
     text = report_headline(
         report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 30, 31),))
     )
-    assert text.startswith("Whether tuned is better or worse than base cannot be told from these samples")
+    assert text.startswith("No clear difference between base and tuned on t: +1.7 [")
+    assert "Not released: a loss of 3 points is not excluded (lower bound " in text
 
 
 def suite(place: Path, sides: Mapping[str, tuple[list[int], list[int]]], **options: Any) -> Comparison:
@@ -92,38 +95,79 @@ def moved(n: int, up: int, down: int, right: int = 0) -> tuple[list[int], list[i
 def test_a_fall_of_one_task_below_a_mean_that_rose_names_the_task(tmp_path: Path) -> None:
     sides = {"gpqa": moved(400, 2, 40, 200), "aime": moved(30, 6, 0, 10), "math": moved(100, 5, 3, 50)}
     text = headline(suite(tmp_path, sides))
-    assert text.startswith("tuned against base: mean +4.2 points over 3 tasks, 95% CI [")
-    assert text.endswith("]; REGRESSED because of gpqa -9.5.")
+    assert text.startswith("tuned against base on average over 3 tasks: +4.2 [-")
+    assert text.endswith("]. Not released: gpqa -9.5 [-12.5, -6.5] regressed.")
 
 
 @pytest.mark.slow
 def test_a_verdict_of_the_weighted_pool_says_so(tmp_path: Path) -> None:
     sides = {name: moved(2000, 6, 17, 1800) for name in ("a", "b")} | {"few": moved(20, 5, 1, 4)}
     text = headline(suite(tmp_path, sides))
-    assert text.startswith("tuned against base: mean +6.3 points over 3 tasks, 95% CI [")
-    assert text.endswith("]; REGRESSED because of the weighted pool of the tasks (-0.5).")
+    assert text.startswith("tuned against base on average over 3 tasks: +6.3 [-")
+    assert text.endswith("]. Not released: the tasks together regressed (weighted pool -0.5 [-0.9, -0.2]).")
 
 
-def test_the_gating_tasks_have_a_mean_of_their_own_if_others_are_in_the_table(tmp_path: Path) -> None:
+def test_few_problems_of_a_better_model_are_named_with_what_is_open(
+    tmp_path: Path,
+) -> None:
+    sides = {"choice": moved(20, 6, 1, 8), "math": moved(20, 13, 0, 3), "code": moved(20, 5, 1, 3)}
+    text = headline(suite(tmp_path, sides | {"facts": moved(20, 9, 0, 5)}))
+    assert text.startswith("tuned is better than base on average over 4 tasks: +38.8 [26.6, 50.9]. ")
+    assert (
+        "Not released: 20 problems cannot exclude a loss of 3 points in choice and code; it takes at" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "words"),
+    [
+        (
+            3,
+            10,
+            "t: -7.0 [-14.1, 0.1]. Not released: t regressed (one-sided p 0.046 of at most 0.05",
+        ),
+        (3, 11, "t: -8.0 [-15.3, -0.7]. Not released: t regressed."),
+    ],
+)
+def test_a_drop_that_is_decided_one_sided_names_what_decided(
+    tmp_path: Path, up: int, down: int, words: str
+) -> None:
+    assert words in headline(suite(tmp_path, {"t": moved(100, up, down, 50)}))
+
+
+def test_tasks_that_do_not_gate_and_regressed_are_named_after_the_release(tmp_path: Path) -> None:
     sides = {"a": moved(200, 40, 0), "b": moved(200, 20, 0), "c": moved(200, 0, 180, 10)}
     text = headline(suite(tmp_path, sides, gating=["a", "b"]))
-    assert text.startswith("tuned against base: mean -20.0 points over 3 tasks, 95% CI [")
-    assert "] (the 2 gating tasks: +15.0); IMPROVED because of a +20.0, b +10.0; " in text
-    assert text.endswith("; regressed, but not gating: c -90.0.")
+    assert text.startswith("tuned is worse than base on average over 3 tasks: -20.0 [")
+    assert "Released: a +20.0 [14.4, 25.6], b +10.0 [5.8, 14.2] improved" in text
+    assert text.endswith(". Not gating, regressed: c -90.0.")
 
 
-def test_slices_that_moved_in_opposite_directions_are_in_the_sentence(tmp_path: Path) -> None:
+def test_unchanged_tasks_that_do_not_gate_share_one_error(tmp_path: Path) -> None:
+    # One of twenty has p 0.033, which is no drop among twenty.
+    sides = {f"t{n}": moved(200, 5, 5, 50) for n in range(20)} | {"t7": moved(200, 2, 9, 50)}
+    record = suite(tmp_path, sides, gating=["t0"])
+    assert 0.03 < (record.tasks["t7"].p_regression or 0) < 0.05
+    assert record.tasks["t7"].verdict != "REGRESSED" and "Not gating" not in headline(record)
+
+
+def test_slices_that_moved_in_opposite_directions_are_in_the_sentence_of_the_task(tmp_path: Path) -> None:
     record = suite(tmp_path, {"t": moved(200, 40, 29, 50)})
-    assert "opposite slices" not in headline(record)
+    assert "opposite slices" not in slices(record)
     rows = [("easy", 0.22, 0.001), ("middle", 0.17, 0.04), ("hard", -0.22, 0.02), ("other", -0.3, 0.2)]
-    assert headline(sliced(record, rows)).endswith(
-        "; opposite slices (level): easy +22.0, hard -22.0, middle +17.0."
-    )
-    assert "slices" not in headline(sliced(record, rows[:2]))
+    told = slices(sliced(record, rows))
+    assert told.endswith("; opposite slices (level): easy +22.0, hard -22.0, middle +17.0")
+    assert "slices" not in slices(sliced(record, rows[:2]))
     # The task itself rose.
-    assert headline(sliced(record, rows[2:])).endswith("; opposite slices (level): hard -22.0.")
+    assert slices(sliced(record, rows[2:])).endswith("; opposite slices (level): hard -22.0")
+    assert "slices" not in headline(sliced(record, rows))
     many = [(f"s{n}", 0.4 + n / 100, 0.01) for n in range(9)] + [("down", -0.1, 0.01)]
-    assert "down -10.0" in headline(sliced(record, many))
+    assert "down -10.0" in slices(sliced(record, many))
+
+
+def slices(record: Comparison) -> str:
+    """Return the sentence about the only task."""
+    return sentence(record.tasks["t"])
 
 
 def sliced(record: Comparison, rows: list[tuple[str, float, float]]) -> Comparison:
@@ -149,10 +193,10 @@ def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Pat
         record = suite(tmp_path, sides)
         mean = fmean(task.difference for task in record.tasks.values() if task.difference is not None)
         text = headline(record)
-        shown = re.search(r": (?:mean )?([+-]?\d+\.\d) points", text)
+        shown = re.search(r": ([+-]?\d+\.\d) \[", text)
         assert shown is not None and shown[1] == signed(mean), text
-        assert not ("better than base:" in text and record.suite.verdict == "IMPROVED" and mean <= 0), text
-        assert not ("worse than base:" in text and record.suite.verdict == "REGRESSED" and mean >= 0), text
+        low, high = record.suite.plain_ci or (0.0, 0.0)
+        assert ("is better" in text) == (low > 0) and ("is worse" in text) == (high < 0), text
         pooled = record.suite.pooled_difference
         signs["opposite pool" if pooled is not None and pooled * mean < 0 else "same"] += 1
     assert signs["opposite pool"] > 15

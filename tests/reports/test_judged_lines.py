@@ -110,3 +110,12 @@ def test_attempted_answers_have_their_own_accuracy() -> None:
     )
     line = judged_lines(judge(attempts=found))[1]
     assert line == "not attempted 20.0%, incorrect 40.0%, correct given attempted 50.0, F1 -"
+
+
+def test_an_index_of_facts_tells_its_hallucinations_with_their_interval() -> None:
+    found = AttemptsRecord(
+        correct=0.35, not_attempted=0.2, incorrect=0.4, correct_given_attempted=0.4375, f1=0.3889
+    ).model_copy(update={"partial": 0.05, "hallucination": 0.6154, "hallucination_ci": (0.567, 0.664)})
+    assert judged_lines(judge(attempts=found))[2] == (
+        "right in part 5.0%, hallucinations 61.5% of what is not right [56.7, 66.4]"
+    )

@@ -10,10 +10,10 @@ import pytest
 
 import genbench
 from genbench.errors import InputError
-from genbench.ledger.database import open_ledger
-from genbench.ledger.ingest import add
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.ingest import add
 from genbench.reports.write import write_page
-from tests.ledger.synthetic import flat, make_run
+from tests.nights.ledger.synthetic import flat, make_run
 
 from ..ready_runs import RIGHT, WRONG, MakeRun
 

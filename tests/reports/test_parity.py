@@ -16,17 +16,21 @@ from genbench.pipeline import RunOptions, run
 from genbench.protocols import PublishedScore
 from genbench.reports.parity import (
     FILE,
+    MeasuredCard,
     ParityCard,
     card_markdown,
     card_text,
+    cards_markdown,
     cards_record,
     cards_text,
+    measured_cards,
     named_cards,
     parity_cards,
     parity_report,
     parity_text,
     state_words,
     stored_states,
+    write_measured,
 )
 from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
@@ -137,6 +141,33 @@ def test_a_card_is_a_shipped_suite(cards: list[ParityCard]) -> None:
     page = card_markdown(next(card for card in cards if card.name == "mmlu"))
     assert "`genbench run parity/mmlu`" in page
     assert "| llama-8b | mmlu | simple-evals | 68.4 | 14042 × 1 |" in page
+
+
+def test_what_the_project_has_measured_is_in_the_page_of_the_card(
+    tmp_path: Path, cards: list[ParityCard]
+) -> None:
+    card = next(card for card in cards if card.name == "small_gsm8k")
+    item = card.scores[0].model_copy(
+        update={"measured": 0.02, "difference": 0.006, "ci": (-0.01, 0.022), "state": "agrees"}
+        | {"problems": 300, "of": 1319}
+    )
+    own = MeasuredCard(weights="4 bits", machine="two cores", scores=(item,), reasons={"gsm8k": "Luck."})
+    write_measured(tmp_path / "measured.json", {"small_gsm8k": own})
+    measured = replace(card, measured=measured_cards(tmp_path / "measured.json")["small_gsm8k"])
+    page = card_markdown(measured)
+    row = "| smollm2-135m | gsm8k | 1.4 | 2.0 | 300 of 1,319 | +0.6 | [-1.0, 2.2] | agrees |"
+    assert row in page and "4 bits. two cores." in page and "`gsm8k`: Luck." in page
+    assert "2 | 1 agrees, 1 not yet run |" in cards_markdown([measured])
+    assert measured_cards(tmp_path / "none.json") == {}
+
+
+def test_a_score_that_differs_is_printed_with_the_reason_that_the_project_knows() -> None:
+    card = measured_cards()["small"]
+    (piqa,) = (item for item in card.scores if item.task == "piqa")
+    assert piqa.state == "differs"
+    assert card.reasons["piqa"] in parity_text(ParityReport(scores=(piqa,)))
+    agreeing = piqa.model_copy(update={"state": "agrees"})
+    assert card.reasons["piqa"] not in parity_text(ParityReport(scores=(agreeing,)))
 
 
 def test_ready_responses_are_no_run_of_this_engine() -> None:

@@ -50,9 +50,12 @@ def test_two_sources_of_one_model_both_stand_with_their_decoding() -> None:
 
 
 def test_every_published_score_is_a_fraction_with_its_source() -> None:
-    scores = [score for info in task_infos() for score in info.published]
-    assert len(scores) > 80
-    assert all(0.02 < score.value < 0.98 and score.source and score.decoding for score in scores)
+    known = [(info.name, score) for info in task_infos() for score in info.published]
+    assert len(known) > 80
+    near_nothing = {(name, score.value) for name, score in known if not 0.02 < score.value < 0.98}
+    # As printed: 1.0 and 0.4 % of the hardest problems, and 1.4 % of a model of 135M parameters.
+    assert near_nothing == {("apex_2025", 0.01), ("apex_2025", 0.004), ("gsm8k", 0.014)}
+    assert all(score.source and score.decoding for _, score in known)
 
 
 def test_a_reference_without_a_value_must_be_a_known_model() -> None:

@@ -14,23 +14,23 @@ import pytest
 from genbench import pipeline
 from genbench.analysis.samples import task_samples
 from genbench.analysis.transcript import read_transcript
-from genbench.ledger.database import open_ledger
-from genbench.ledger.ingest import add
+from genbench.nights.ledger.database import open_ledger
+from genbench.nights.ledger.ingest import add
 from genbench.pipeline import RunOptions
-from genbench.queue.database import open_queue
 from genbench.reports.browse import sample_rows
 from genbench.reports.page.templates import diff_parts
 from genbench.reports.terminal.show import samples_text
-from genbench.service.app import make_app
-from genbench.service.context import Service
 from genbench.store.stored_run import Sample, StoredRun, Turn
+from genbench.team.queue.database import open_queue
+from genbench.team.service.app import make_app
+from genbench.team.service.context import Service
 from genbench.types import Answer, Completion, SampleId
 from tests.browser import source_with, without_scripts
 from tests.reports.rollout_engine import HOSTILE, PATCH
-from tests.service.serving import serving
-from tests.service.test_browser import violations
+from tests.team.service.serving import serving
+from tests.team.service.test_browser import violations
 
-AGENT = Path(__file__).parents[1] / "gateway" / "agent.py"
+AGENT = Path(__file__).parents[1] / "agents" / "gateway" / "agent.py"
 TURNS = 100
 TURN = '<article class="turn"'
 SUITE = """\

@@ -44,7 +44,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
         for i in range(PROBLEMS)
     ]
     write_lines(place / "rows.jsonl", rows)
-    schema = {"schema": {"type": "object", "required": ["side_length"]}}
+    rule = {"id": "length_constraints:number_words", "relation": "at least", "num_words": 300}
+    fields = {"fields": {"reply.body.of_the_long_answer_field": [rule]}}
+    schema = {"schema": {"type": "object", "required": ["side_length"]}, **fields}
     write_lines(place / "shapes.jsonl", [{"id": "s0", "problem": "A square?", "schema": schema}])
     lines = [
         {
@@ -179,6 +181,30 @@ def test_a_key_shows_the_source_of_formulas(opened: Callable[..., Any]) -> None:
     assert asked(browser, "document.querySelectorAll('#sample math').length") == 0
 
 
+@pytest.mark.parametrize(
+    ("value", "is_formula"),
+    [
+        ("get_weather_of city", False),
+        ("get_weather_ofcity", False),
+        ("length_constraints:number_words (0)", False),
+        ("2^10", False),
+        ("1 2^3", False),
+        ("x^2 + 1", True),
+        ("a_{10}", True),
+        (r"\frac{1}{2}", True),
+    ],
+)
+def test_names_are_no_formulas(opened: Callable[..., Any], value: str, is_formula: bool) -> None:
+    found = opened().execute_script(
+        "const holder = document.createElement('div');"
+        "holder.append(...genbenchMathematics.value(arguments[0], text => document.createTextNode(text)));"
+        "return [holder.querySelector('math') !== null, holder.textContent];",
+        value,
+    )
+    assert found[0] is is_formula
+    assert is_formula or found[1] == value
+
+
 def test_a_reference_that_is_json_is_shown_as_a_list(opened: Callable[..., Any]) -> None:
     browser = opened("#shapes/s0/0", "side_length")
     text = asked(browser, "[...document.querySelectorAll('#sample dl dd')].map(d => d.textContent).join('|')")
@@ -186,6 +212,17 @@ def test_a_reference_that_is_json_is_shown_as_a_list(opened: Callable[..., Any])
     assert (
         asked(browser, "document.querySelectorAll('#sample dd dl.values, #sample dd ol.values').length") >= 2
     )
+
+
+def test_what_was_not_met_is_no_formula_and_widens_no_page(opened: Callable[..., Any]) -> None:
+    browser = opened("#shapes/s0/0", "not met")
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        assert asked(browser, "document.documentElement.scrollWidth") == 390
+        assert asked(browser, "document.querySelectorAll('#sample math').length") == 0
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_hostile_latex_makes_no_link_no_image_and_no_hang(opened: Callable[..., Any]) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from genbench import reports
-from genbench.reports.explanations import status_words
+from genbench.stats.comparison.causes import status_words
 from genbench.types import STATUSES
 from tests.table import each_row
 

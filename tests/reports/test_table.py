@@ -58,7 +58,7 @@ def test_rules_paths_and_short_lines_stay_whole() -> None:
 
 TABLE = Table[tuple[str, int | None]](
     Column("name", lambda row: row[0]),
-    Column("count", lambda row: row[1], right=EVERYWHERE, about="how many."),
+    Column("count", lambda row: row[1], right=EVERYWHERE),
     Column("link", lambda row: row[0], shown=PAGE, page=lambda row: Markup("<b>{}</b>").format(row[0])),
     Column("shout", lambda row: row[0].upper(), shown=TERMINAL | MARKDOWN),
     gap=lambda row: "no number" if row[1] == 0 else None,
@@ -94,4 +94,4 @@ def test_a_page_may_say_something_instead_of_numbers() -> None:
 
 def test_a_head_may_be_replaced_and_the_legend_explains_it() -> None:
     assert TABLE.text([], heads={"name": "level"}).startswith("level  count")
-    assert TABLE.legend() == "count: how many." and TABLE.legend("name") == ""
+    assert TABLE.legend("finds").startswith("finds: The smallest drop that is found")

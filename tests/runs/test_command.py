@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from genbench import pipeline
 from genbench.errors import ConfigError, InterruptedRunError
 from genbench.runs.command import run_models
 from genbench.store.folder import RunFolder
+from genbench.types import Completion, Request
+from tests.engines.rule_engine import RuleEngine
 from tests.runs.ruled import options
 
 
@@ -48,3 +53,26 @@ def test_options_that_contradict_each_other_are_refused_before_anything_is_drawn
     with pytest.raises(ConfigError, match="--limit 0: wanted at least 1"):
         run_models(options(tmp_path, limit=0))
     assert not (tmp_path / "runs").exists()
+
+
+class _InterruptedEngine(RuleEngine):
+    """Presses Ctrl-C at the fifth request, which is the first of the second model."""
+
+    asked = 0
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the sum."""
+        _InterruptedEngine.asked += 1
+        if _InterruptedEngine.asked == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return await super().generate(request, attempt)
+
+
+def test_a_run_of_two_models_that_is_stopped_reports_the_one_that_was_finished(tmp_path: Path) -> None:
+    kind = f"engine.kind={__name__}:_InterruptedEngine"
+    given = options(tmp_path, n=2, models=("m", "n=other"), overrides=(kind, "engine.concurrency=1"))
+    with pytest.raises(InterruptedRunError, match="stopped by Ctrl-C") as error:
+        pipeline.run(given)
+    page = tmp_path / "runs" / "m" / "report.html"
+    assert error.value.finished == (page.parent,) and page.is_file()
+    assert str(error.value).endswith(f"finished before: m\nreport: {page}")

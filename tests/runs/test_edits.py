@@ -133,6 +133,19 @@ def test_completions_that_were_edited_are_not_taken_over(place: Path) -> None:
 
 
 @pytest.mark.slow
+def test_verdicts_that_were_edited_are_made_again_and_not_taken_over(place: Path) -> None:
+    (place / "suite.yaml").write_text(SUITE + MORE)
+    first = ran()
+    path = first.folders["m"] / "more/verdicts.jsonl"
+    path.write_text(path.read_text().replace('"detail":{', '"detail":{"mine":1,'))
+    assert path.read_text().count('"mine"') == 4
+    edit(place, 'prompt: "{question}"\n    k: 2', 'prompt: "Add {question}"\n    k: 2')
+    second = ran()
+    assert second.results["m"].totals.drawn_now == 8
+    assert [item.detail.get("mine") for item in folder(second).verdicts("more")] == [None] * 4
+
+
+@pytest.mark.slow
 def test_a_corrected_reference_takes_over_every_sample_and_verifies_it_again(place: Path) -> None:
     write_rows(place, q2="99")
     first = ran()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,6 +55,32 @@ def test_a_function_is_evaluated_into_a_run_folder(suite: Path) -> None:
     assert len({request.seed for request, _ in model.asked}) == 24
     stored = [json.loads(line) for line in (folder / "sums/completions.jsonl").read_text().splitlines()]
     assert {line["completion_tokens"] for line in stored} == {7}
+
+
+@pytest.mark.parametrize(
+    ("drawn", "said"),
+    [
+        (Drawn(RIGHT, "stop", -5), "tokens -5, wanted a number from 0 on"),
+        (Drawn(RIGHT, "stop", True), "tokens True"),
+        (Drawn(RIGHT, "over", 5), "finish_reason .over., wanted one of"),  # type: ignore[arg-type]
+        (Drawn(7, "stop", 5), "a text of 7"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_reply_that_no_line_can_have_spoils_no_folder(suite: Path, drawn: Drawn, said: str) -> None:
+    async def model(request: Request, sampling: Mapping[str, Any]) -> Drawn:
+        return drawn
+
+    with pytest.raises(EngineError, match=said):
+        genbench.evaluate(model, suite, step=1, limit=1)
+    assert genbench.evaluate(Model(), suite, step=1, limit=1).results["step-1"].tasks["sums"].value == 0.5
+
+
+def test_a_function_that_raises_a_cancellation_ends_the_run(suite: Path) -> None:
+    async def model(request: Request, sampling: Mapping[str, Any]) -> str:
+        raise asyncio.CancelledError("the client gave up")
+
+    with pytest.raises(EngineError, match="CancelledError: the client gave up"):
+        genbench.evaluate(model, suite, limit=1)
 
 
 @pytest.mark.slow

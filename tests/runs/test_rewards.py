@@ -35,6 +35,20 @@ def test_one_answer_is_verified_as_in_a_run() -> None:
     assert (wrong.score, wrong.status, wrong.extracted) == (0.0, "wrong", "3")
 
 
+def test_one_text_is_no_list_of_answers() -> None:
+    for answers, references in (("555", "555"), (["5"], "5"), (b"5", ["5"])):
+        with pytest.raises(InputError, match="wanted a list"):
+            genbench.verify_all("math", answers, references)  # type: ignore[arg-type]
+
+
+def test_a_reference_without_end_or_number_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for reference in (endless, float("nan"), {"value": float("inf")}):
+        with pytest.raises(InputError, match="reference 0 is no finite JSON"):
+            genbench.verify("math", "5", reference)
+
+
 def test_verdicts_are_those_of_a_stored_run(make_run: MakeRun) -> None:
     texts = [RIGHT, WRONG, SILENT, OPEN]
     folder = RunFolder(make_run("m", lambda _: texts))
@@ -94,12 +108,16 @@ def test_an_answer_that_crashes_or_hangs_its_verifier_costs_one_sample(
     close_verifiers()
 
 
-def test_a_reference_that_cannot_be_read_gives_no_score_and_says_why() -> None:
-    good, bad = genbench.verify_all(
-        "choice", ["Answer: A"] * 2, [{"letter": "A", "options": ["x", "y"]}, "A"]
-    )
-    assert good.score == 1.0
-    assert bad.score is None and "choice reference" in bad.detail["why"]
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "why"),
+    [
+        ("choice", {"letter": "A", "options": ["x", "y"]}, "A", "choice reference"),
+        ("json_schema", {"schema": {"type": "object"}}, {"type": "object"}, "unknown key 'type'"),
+    ],
+)
+def test_a_reference_that_cannot_be_read_is_refused(kind: str, good: Any, bad: Any, why: str) -> None:
+    with pytest.raises(InputError, match=f"reference 1 cannot be read: .*{why}"):
+        genbench.verify_all(kind, ["Answer: A"] * 2, [good, bad])
 
 
 def test_calls_from_coroutines_and_threads_work() -> None:
@@ -156,3 +174,11 @@ def test_wrong_calls_say_what_is_wanted() -> None:
             call()
         said[wanted] = str(caught.value)
     assert {wanted: text for wanted, text in said.items() if wanted not in text} == {}
+
+
+def test_a_reward_without_guesses_counts_protocol_forms_only_and_asks_no_judge() -> None:
+    texts = ["The answer is 4.", "We add two and two.\nThat gives 4 of them."]
+    found = genbench.verify_all("math", texts, ["4", "4"], guess="off")
+    assert [(one.score, one.detail["read_by"]) for one in found] == [(1.0, "announcement"), (0.0, "nothing")]
+    with pytest.raises(ConfigError, match="guess='judge' asks a model"):
+        genbench.verify("math", texts[0], "4", guess="judge")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from genbench.data.corpus import corpus_files
 from genbench.errors import ConfigError, DataError, InputError
+from genbench.reports.terminal.contamination import overlap_text
 from genbench.runs.training_overlap import overlap, split_arguments
 
 QUESTIONS = [
@@ -156,3 +159,53 @@ def test_each_option_is_searched_by_itself(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
     task = overlap([str(tmp_path / "suite.yaml")], [corpus(tmp_path, SOLUTION)]).tasks["picks"]
     assert [(hit.part, hit.share) for hit in task.hits] == [("question", 1.0)]
+
+
+def test_the_lines_without_overlap_are_written_as_they_were(suite: str, tmp_path: Path) -> None:
+    kept = ['{"text": "nothing of interest",  "more": 1.50}', '{"text": "ünrelated"}']
+    path = tmp_path / "sft.jsonl.gz"
+    copied = json.dumps({"text": f"Q: {QUESTIONS[0]}"})
+    text = "\n".join([kept[0], copied, "", "{broken", json.dumps({"text": SOLUTION}), kept[1]])
+    path.write_bytes(gzip.compress(text.encode()))
+    place = tmp_path / "clean.jsonl"
+    record = overlap([suite], [path], write=place)
+    assert place.read_text(encoding="utf-8") == "".join(line + "\n" for line in kept)
+    written = record.written
+    assert written is not None and (written.kept, written.removed, written.unreadable) == (2, 2, 1)
+    assert overlap([suite], [place]).tasks["mine"].found == 0
+    assert f"written: {place} with 2 lines, without 2 that overlap and 1 that could" in overlap_text(record)
+
+
+def test_a_file_that_exists_is_not_overwritten_and_nothing_half_written_stays(
+    suite: str, tmp_path: Path
+) -> None:
+    path, place = corpus(tmp_path, QUESTIONS[0]), tmp_path / "clean.jsonl"
+    place.write_text("mine")
+    with pytest.raises(InputError, match="exists already, and is not overwritten"):
+        overlap([suite], [path], write=place)
+    assert place.read_text() == "mine"
+    packed = tmp_path / "cut.jsonl.gz"
+    packed.write_bytes(gzip.compress(json.dumps({"text": "x" * 5000}).encode() * 50))
+    [file] = corpus_files([packed])
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"new\.jsonl: cannot be written from"):
+        file.copy_without(set(), tmp_path / "new.jsonl")
+    assert sorted(item.name for item in tmp_path.glob("*new*")) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "place", "said"),
+    [
+        (("a.txt",), "out.jsonl", "found .*a.txt; give one such file"),
+        (("a.jsonl", "b.jsonl"), "out.jsonl", "found 2 files"),
+        (("a.jsonl",), "out.parquet", "give a name that ends in .jsonl"),
+        (("a.jsonl",), "no/out.jsonl", "there is no folder"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_search(
+    suite: str, tmp_path: Path, names: tuple[str, ...], place: str, said: str
+) -> None:
+    for name in names:
+        (tmp_path / name).write_text('{"text": "x"}\n')
+    with pytest.raises(InputError, match=said):
+        overlap([suite], [tmp_path / name for name in names], write=tmp_path / place)

@@ -36,6 +36,8 @@ LIMITS = {
     "time": "timeout",
     "memory": "memory",
     "shared_out_memory": "memory",
+    "unmapped_memory": "held",
+    "childs_memory": "held",
     "disk": "held",
     "file": "output_limit",
     "output": "output_limit",
@@ -55,6 +57,8 @@ _WAITED_S = {**{(name, "time"): 1.5 for name in NAMES}, ("rb", "processes"): 2.5
 """The time limit of attacks that reach it, by language."""
 FORKS = ("cpp", "rb", "sh")
 """The languages that copy a process by themselves."""
+ONLY = {"shared_out_memory": FORKS, "unmapped_memory": ("cpp",), "childs_memory": ("cpp",)}
+"""The languages that have an attack, if not all of them have it."""
 _PROCESSES = 48
 _MEMORY = {
     "java": (4096, 700),
@@ -223,7 +227,7 @@ def _processes(argument: str) -> list[int]:
 def test_each_attack_is_held(name: str, tier: str, host: Host, machine: Machine) -> None:
     wanted, runner = language(name), machine.runners[tier]
     files = machine.program(wanted)
-    limits = [attack for attack in LIMITS if attack != "shared_out_memory" or name in FORKS]
+    limits = [attack for attack in LIMITS if name in ONLY.get(attack, NAMES)]
 
     def end(attack: str) -> str:
         attempt = inside(wanted, runner, files, host, attack)
@@ -254,9 +258,7 @@ def test_each_attack_succeeds_without_a_sandbox(
     name: str, host: Host, machine: Machine, tmp_path: Path
 ) -> None:
     wanted = language(name)
-    attacks = [
-        attack for attack in ("leave", *PROBES, *LIMITS) if attack != "shared_out_memory" or name in FORKS
-    ]
+    attacks = [attack for attack in ("leave", *PROBES, *LIMITS) if name in ONLY.get(attack, NAMES)]
     said = outside(wanted, machine.program(wanted), host, tmp_path, *attacks, "background")
     assert said == dict.fromkeys([*attacks, "background"], "REACHED")
     (host.folder / "marker").unlink()

@@ -64,7 +64,7 @@ def test_the_self_test_finds_what_a_missing_cage_lets_through() -> None:
 
 
 def test_a_cage_that_an_attack_gets_through_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selftest, "candidates", lambda tier: [unsafe()])
+    monkeypatch.setattr(selftest, "candidates", lambda *_: [unsafe()])
     with pytest.raises(UnavailableError, match="a program inside could read a file of the host"):
         open_cage()
 

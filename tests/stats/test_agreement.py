@@ -8,8 +8,9 @@ import statsmodels.api as sm
 from statsmodels.stats.inter_rater import cohens_kappa as their_kappa
 
 from genbench.errors import InputError
-from genbench.stats.agreement import clustered_kappa, cohens_kappa
+from genbench.stats.agreement import clustered_kappa, cohens_kappa, krippendorffs_alpha
 from genbench.stats.pairwise import Pair, bradley_terry, length_controlled
+from tests.table import each_row
 
 
 def test_kappa_and_its_interval_agree_with_statsmodels() -> None:
@@ -31,6 +32,35 @@ def test_kappa_of_a_table_worked_by_hand() -> None:
     found = cohens_kappa(first, second)
     assert found.agreement == pytest.approx(0.7)
     assert found.value == pytest.approx((0.7 - 0.5) / 0.5)
+
+
+@each_row("n, raters", [(49, 2), (50, 2), (49, 4), (50, 4)])
+def test_an_interval_needs_fifty_items(n: int, raters: int) -> None:
+    items = [["a", "b"][i % 2 :][:1] * raters for i in range(n)]
+    items[0] = ["a"] * (raters - 1) + ["b"]
+    first, second = ([item[at] for item in items] for at in (0, -1))
+    found = cohens_kappa(first, second) if raters == 2 else krippendorffs_alpha(items, seed=1)
+    assert found.value is not None and 0.9 < found.value < 1 and (found.ci is not None) == (n >= 50)
+
+
+def test_raters_who_never_differ_are_not_certain_to_agree() -> None:
+    labels = ["a"] * 45 + ["b"] * 5
+    for found in (cohens_kappa(labels, labels), krippendorffs_alpha([[x] * 3 for x in labels], seed=1)):
+        assert found.value == 1.0 and found.ci is not None and 0.2 < found.ci[0] < 0.8 and found.ci[1] > 0.99
+
+
+@pytest.mark.slow
+@each_row("raters, share, same", [(2, 0.9, 0.7), (2, 0.5, 0.97), (3, 0.9, 0.7), (5, 0.5, 0.4)])
+def test_intervals_of_fifty_items_cover_the_truth(raters: int, share: float, same: float) -> None:
+    """Raters who give an item's label, or one by chance. Bounds are three errors below 93 %."""
+    rng, hits = np.random.default_rng(raters), 0
+    for seed in range(200):
+        truth = rng.random((50, 1)) < share
+        said = np.where(rng.random((50, raters)) < same, truth, rng.random((50, raters)) < share).astype(str)
+        pair = cohens_kappa(*said.T.tolist(), seed=seed) if raters == 2 else None
+        found = pair or krippendorffs_alpha(said.tolist(), seed=seed)
+        hits += found.ci is not None and found.ci[0] <= same**2 <= found.ci[1]
+    assert hits / 200 >= 0.93 - 0.054
 
 
 def test_kappa_is_not_defined_where_only_one_label_is_used() -> None:

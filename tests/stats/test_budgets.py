@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genbench.stats import budgets
 from genbench.stats.budgets import Replies, budget_curve, budget_difference, budgets_up_to, problem_means
+from genbench.stats.estimates import estimate
+from tests.table import each_row
 
 TOKENS = [700, 1200, 900, 5000, 2500, 3900, 8000, 2100, 12000, 16000, 9000, 16000]
 TRACES = [600, 1100, 850, 4600, 2300, 3800, 7700, 1900, 11500, 16000, 8800, 16000]
@@ -94,6 +95,15 @@ def test_two_runs_are_compared_at_each_budget() -> None:
     assert same.middle.tolist() == [0.0, 0.0] and same.p.tolist() == [1.0, 1.0]
 
 
+@each_row("right", [0.0, 1.0])
+def test_a_budget_at_which_nothing_or_all_was_right_has_the_interval_of_a_table(right: float) -> None:
+    whole = Replies(np.repeat(np.arange(60), 4), np.full(240, 10), np.full(240, 9), np.full(240, right))
+    curve = budget_curve(whole, [10], 60, seed=3)
+    table = estimate("avg@4", np.full((60, 4), right), seed=3)
+    assert (curve.ci_low[0], curve.ci_high[0]) == table.ci
+    assert 0.02 < curve.ci_high[0] - curve.ci_low[0] < 0.15
+
+
 def test_problems_of_one_group_are_resampled_together() -> None:
     right = np.repeat([1.0, 0.0], 20)
     whole = Replies(np.arange(40), np.full(40, 10), np.full(40, 10), right)
@@ -102,14 +112,3 @@ def test_problems_of_one_group_are_resampled_together() -> None:
     together = budget_curve(whole, [10], 40, groups=groups, seed=1)
     assert together.low == alone.low == [0.5]
     assert together.ci_high - together.ci_low > 2 * (alone.ci_high - alone.ci_low)
-
-
-@pytest.mark.slow
-def test_bounds_of_very_many_problems_are_those_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    values, codes = rng.random((6000, 3)) < 0.3, np.arange(6000)
-    normal = budgets._quantiles(values.astype(float), codes, 1)
-    monkeypatch.setattr(budgets, "_MANY", 10_000)
-    drawn = budgets._quantiles(values.astype(float), codes, 1)
-    for own, other in zip(normal, drawn, strict=True):
-        assert own == pytest.approx(other, abs=1e-3)

@@ -66,6 +66,17 @@ def test_groups_are_resampled_together() -> None:
     assert wide[1] - wide[0] > narrow[1] - narrow[0]
 
 
+@each_row("metric, row, value, least", [("f1", [1, 0, 0], 1.0, 0.9), ("mcc", [1, 0, 0, 0], 0.0, -0.1)])
+def test_a_metric_without_spread_is_not_certain(
+    metric: str, row: list[float], value: float, least: float
+) -> None:
+    found = corpus_value(metric, np.tile(np.array(row, dtype=float), (40, 1)), seed=1)
+    assert found.value == value and found.ci is not None
+    assert found.ci[0] == pytest.approx(least, abs=0.02) and found.ci[1] == pytest.approx(
+        1.0 if value else 0.09, abs=0.01
+    )
+
+
 def test_one_cluster_has_no_interval_and_unknown_metrics_are_refused() -> None:
     assert corpus_value("ter", counts("ter")[:1], seed=1).ci is None
     with pytest.raises(InputError, match="no corpus metric"):

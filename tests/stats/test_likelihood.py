@@ -76,6 +76,9 @@ def test_a_single_text_has_greedy_and_bits() -> None:
 
 def test_ratios_are_bits_or_perplexities() -> None:
     assert ratio_value("bits_per_byte", math.log(2)) == pytest.approx(1.0)
+    bits = ratio_value("bits_per_byte", 1_000 / 2_048)
+    assert bits == pytest.approx(0.7044, abs=5e-5)
+    assert 100 * bits / 8 == pytest.approx(8.81, abs=5e-3)  # UncheatableEval's compression rate in percent
     assert ratio_value("word_perplexity", 3.0) == pytest.approx(math.exp(3))
     assert math.isfinite(ratio_value("word_perplexity", 1e6))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.stats.macro import mean_over_parts
+from genbench.stats.macro import harmonic_over_parts, mean_over_parts
 from genbench.stats.scores import Floats
 
 
@@ -142,3 +142,28 @@ def test_a_part_without_any_spread_has_the_noise_of_one_deviating_problem() -> N
     assert found.rerun_se == pytest.approx((of_a + of_b) ** 0.5)
     equal = mean_over_parts(array(*[0.1] * 10, *[0.3] * 10), parts, range(20))
     assert equal.rerun_se == pytest.approx((2 * of_a) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("solved", "mean"),
+    [((10, 2, 0), 0.0270), ((16, 12, 8), 0.5647)],  # 50, 10 and 0 %; 80, 60 and 40 %
+)
+def test_the_harmonic_mean_adds_a_point_to_every_part_and_keeps_it(
+    solved: tuple[int, ...], mean: float
+) -> None:
+    values = array(*[float(place < right) for right in solved for place in range(20)])
+    found = harmonic_over_parts(values, [part for part in "abc" for _ in range(20)], range(60), seed=1)
+    assert found.value == pytest.approx(mean, abs=5e-5) and (found.parts, found.n) == (3, 60)
+    assert found.ci is not None and found.ci[0] < found.value < found.ci[1]
+
+
+def test_the_lowest_part_decides_the_interval_of_a_harmonic_mean() -> None:
+    rng = np.random.default_rng(4)
+    parts = [part for part in "abcd" for _ in range(200)]
+    widths = []
+    for lowest in (0.6, 0.02):
+        values = (rng.random(800) < np.repeat([0.6, 0.6, 0.6, lowest], 200)).astype(float)
+        found = harmonic_over_parts(values, parts, range(800), seed=2)
+        assert found.ci is not None
+        widths.append((found.ci[1] - found.ci[0]) / found.value)
+    assert widths[1] > 3 * widths[0]

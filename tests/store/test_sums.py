@@ -9,7 +9,19 @@ import pytest
 
 from genbench.errors import InputError, RunFolderError
 from genbench.store.json_files import encode, json_object, read_bytes, read_json
-from genbench.store.sums import FILE, RunSums, TaskSums, questions_digest, read_sums, write_sums
+from genbench.store.sums import (
+    FILE,
+    SAME_PROMPT,
+    RunSums,
+    TaskSums,
+    clusters_of,
+    named_groups,
+    questions_digest,
+    read_sums,
+    repeated_words,
+    write_sums,
+)
+from tests.table import each_row
 
 TASK: dict[str, Any] = {
     "k": 2,
@@ -22,6 +34,32 @@ TASK: dict[str, Any] = {
 
 def sums(**changes: Any) -> RunSums:
     return RunSums(format=1, tasks={"t": TaskSums(**{**TASK, **changes})})
+
+
+PROBLEM: dict[str, Any] = {"turns": 1, "group": None}
+ASKED_TWICE = f"{SAME_PROMPT}a"
+
+
+@each_row(
+    "changes, wanted",
+    [
+        ([{}, {}, {}], None),
+        ([{}, {"prompt_digest": "a"}, {}], (ASKED_TWICE, ASKED_TWICE, None)),
+        ([{"turns": 2}, {"prompt_digest": "a", "turns": 2}, {}], None),  # conversations may go on differently
+        ([{"group": "g"}, {"prompt_digest": "a"}, {}], ("g", None, None)),  # the task names its groups
+        ([{}, {"prompt_digest": "a", "reference_digest": "r"}, {}], None),
+        ([{"prompt_digest": None}, {"prompt_digest": None}, {}], None),
+    ],
+)
+def test_equal_prompts_are_one_cluster(changes: list[dict[str, Any]], wanted: object) -> None:
+    lines = [
+        {**PROBLEM, "problem_id": name, "prompt_digest": name, **own}
+        for name, own in zip("abc", changes, strict=True)
+    ]
+    found = clusters_of(lines)
+    assert found == wanted
+    assert bool(repeated_words(found)) == (wanted == (ASKED_TWICE, ASKED_TWICE, None))
+    assert any(named_groups(found or ())) == (wanted == ("g", None, None))
 
 
 def test_what_was_written_comes_back(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from genbench.agents.harnesses.harness import NAMES
+from genbench.agents.harnesses.plan import Limits
+from genbench.agents.tasks import AgentTask
 from genbench.errors import ConfigError, GenbenchError
-from genbench.harnesses.plan import NAMES, Limits
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.catalogue import find_tasks, known_tasks, task_text
 from genbench.tasks.loading import load_task
 from genbench.tasks.page.reader import read_page
 from genbench.tasks.pages import page_names, page_path
-from genbench.tasks.python.agents import AgentTask
 
 AGENTS = [name for name in page_names() if read_page(page_path(name)).page.agent is not None]
 
@@ -46,7 +47,7 @@ def load(folder: Path, task: str, **options: Any) -> Any:
     suite = {
         "name": "a",
         "models": {"m": {"path": "m"}},
-        "engine": {"kind": "tests.gateway.scripted_engine:Engine"},
+        "engine": {"kind": "tests.agents.gateway.scripted_engine:Engine"},
         "decoding": {"temperature": 0.5, "max_tokens": 32},
         "tasks": [entry],
     }

@@ -9,7 +9,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.registry import names
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.catalogue import info_record, starter_suite, task_infos, tasks_text
+from genbench.tasks.catalogue import GROUPS, group_of, info_record, starter_suite, task_infos, tasks_text
 
 
 def test_every_task_with_a_name_is_listed_once() -> None:
@@ -17,9 +17,29 @@ def test_every_task_with_a_name_is_listed_once() -> None:
 
 
 def test_a_gated_dataset_is_marked() -> None:
-    lines = {line.split()[0]: line for line in tasks_text(task_infos()).splitlines()}
+    lines = {line.split()[0]: line for line in tasks_text(task_infos()).splitlines() if line}
     assert "(gated)" in lines["gpqa_diamond"]
     assert "(gated)" not in lines["gsm8k"]
+
+
+def test_tasks_are_listed_under_what_people_ask_for_in_80_columns() -> None:
+    infos = task_infos()
+    lines = tasks_text(infos).splitlines()
+    assert max(map(len, lines)) <= 80
+    shown: dict[str, str] = {}
+    group = ""
+    for line in lines:
+        group = line if line in GROUPS else group
+        if line.startswith("  "):
+            shown[line.split()[0]] = group
+    assert list(shown.values()) == sorted(shown.values(), key=list(GROUPS).index)
+    assert set(shown) == {info.name for info in infos}
+    wanted = {"imo_answerbench": "maths", "swebench_verified": "agents and tools", "piqa": "base models"}
+    wanted |= {"ifeval": "instruction following", "mt_bench": "judged chat", "ruler": "long context"}
+    assert {name: shown[name] for name in wanted} == wanted
+    assert [group_of(info) for info in infos if info.name in wanted] == [
+        wanted[name] for name in sorted(wanted)
+    ]
 
 
 def test_a_record_has_where_the_rows_come_from() -> None:

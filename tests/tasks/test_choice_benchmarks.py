@@ -17,8 +17,8 @@ from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.foreign.published_extraction import LetterVerifier
 from tests.table import each_row
+from tests.tasks.shapes import FOUR, SHAPES
 
-FOUR = ["Berlin", "Rome", "Oslo", "Paris"]
 OWN: dict[str, Row] = {
     "mmlu": {"question": "Capital?", "choices": FOUR, "answer": 3, "subject": "anatomy"},
     "mmlu_redux": {
@@ -60,6 +60,15 @@ OWN: dict[str, Row] = {
     },
 }
 OWN["global_mmlu_lite"] = OWN["global_mmlu"]
+OWN |= {
+    name: SHAPES[name][0]
+    for name in ("ceval", "cmmlu", "include", "mmlu_prox", "global_piqa", "global_piqa_parallel")
+}
+SHOWN = {
+    "global_piqa": "Capital? ...\n\nOption A: Oslo\n\nOption B: Paris\n\nYour response",
+    "global_piqa_parallel": "Capital?\n\nOption A: Berlin\n\nOption B: Rome\n\nOption C: Oslo\n\nOption D: ",
+}
+"""How a row begins whose options are not shown in genbench's own form."""
 
 
 def made(name: str, protocol: str = "genbench", **options: Any) -> PageTask:
@@ -88,7 +97,7 @@ def test_a_row_is_asked_with_its_options_and_knows_the_right_one(name: str) -> N
     for sample in range(4):
         question = ask(task, problem, sample)
         reference = question.reference
-        assert question.messages[-1].content.startswith("Capital?\n\nA) ")
+        assert SHOWN.get(name, "Capital?\n\nA) ") in question.messages[-1].content
         assert reference["options"]["ABCD".index(reference["letter"])] == "Paris"
         assert score(f"Answer: {reference['letter']}", reference, ChoiceVerifier()) == 1
 
@@ -102,6 +111,12 @@ def test_a_row_is_asked_with_its_options_and_knows_the_right_one(name: str) -> N
         ("mmmlu", {"language": "FR_FR"}, "'Réponse : X'", "Réponse : {}"),
         ("mmmlu", {"language": "AR_XY"}, "'الإجابة: X'", "الإجابة: {}"),
         ("mmmlu", {"language": "JA_JP"}, "「答え：X」", "答え：{}"),
+        ("ceval", {}, "“答案：X”", "答案：{}"),
+        ("cmmlu", {}, "“答案：X”", "答案：{}"),
+        ("mmlu_prox", {"language": "vi"}, "'Đáp án: X'", "Đáp án: {}"),
+        ("mmlu_prox", {"language": "wo"}, "'Answer: X', where X is its letter.", "Answer: {}"),
+        ("global_piqa", {}, "one of A or B.", "So oil. The best answer is: {}"),
+        ("global_piqa_parallel", {}, "one of A, B, C, or D.", "The best answer is: [{}]"),
     ],
 )
 def test_a_question_is_asked_in_its_language_and_the_answer_is_read_in_it(
@@ -199,6 +214,27 @@ def test_mmlu_redux_asks_the_rows_without_an_error_or_all_mended() -> None:
     reference = ask(task, two).reference
     assert [score(f"Answer: {letter}", reference, ChoiceVerifier()) for letter in "ABCD"] == [1, 1, 0, 0]
     assert score("Answer: A and B", reference, ChoiceVerifier()) == 0
+
+
+def test_the_words_of_cmmlu_have_the_subject_in_chinese() -> None:
+    task = made("cmmlu", "cmmlu")
+    [problem] = task.problems([OWN["cmmlu"]])
+    text = ask(task, problem).messages[-1].content
+    assert text.startswith("以下是关于(病毒学)的单项选择题") and text.endswith("D. Paris\n答案是：")
+
+
+def test_a_null_option_is_not_shown_and_is_never_the_right_one() -> None:
+    task, row = made("mmlu_prox", order="as_given"), OWN["mmlu_prox"]
+    [problem] = task.problems([row])
+    assert ask(task, problem).reference["letter"] == "D" and problem.group == "7"
+    [refused] = task.read_rows([row, {**row, "answer_index": 2}]).unusable
+    assert refused.endswith("row 2 of de: the right option, option_2, is empty")
+
+
+def test_the_older_columns_of_include_are_an_option() -> None:
+    old = {"choices": FOUR, "answer": 3, "domain": "STEM", "regional_feature": "x", "config": "German"}
+    [problem] = made("include", layout="choices").problems([{"question": "Capital?", **old}])
+    assert problem.row["options"] == tuple(FOUR) and problem.problem_id == "German/0"
 
 
 def test_the_protocol_of_mmlu_pro_shows_five_exemplars_of_the_category(tmp_path: Path) -> None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from genbench import registry
 from genbench.data.hub import load_rows
+from genbench.data.mirror import mirror_dataset
+from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Verifier
+from genbench.stats.macro import mean_over_parts
 from genbench.tasks.catalogue import known_tasks, task_record, task_text
+from genbench.tasks.loading import checked_rulings
 from genbench.types import Answer, Ask, Case, Finding, Problem, SampleId
+from tests.table import each_row
+from tests.tasks.shapes import CONTEST, SHAPES, write_mirror
 
 NO_DATE = {"day": "", "month": "", "year": ""}
-CONTEST: list[Row] = [
-    {"problem_idx": 1, "problem": "Find $1+1$.", "answer": 2},
-    {"problem_idx": 2, "problem": "Find all $x$ with $x^2=4$.", "answer": "-2, 2"},
-]
 TABLE: dict[str, Any] = {
     "header": ["House", "Name", "Pet"],
     "rows": [["1", "Eric", "cat"], ["2", "Arnold", "dog"]],
@@ -27,9 +31,19 @@ TABLE: dict[str, Any] = {
 GRIDS = [{"input": [[1, 2]], "output": [[2, 1]]}, {"input": [[3, 4]], "output": [[4, 3]]}]
 OWN: dict[str, list[Row]] = {
     **dict.fromkeys(
-        ("aime26", "hmmt_feb_2025", "hmmt_nov_2025", "hmmt_feb_2026", "brumo_2025", "smt_2025", "cmimc_2025"),
+        (
+            *("aime26", "hmmt_feb_2025", "hmmt_nov_2025", "hmmt_feb_2026", "brumo_2025", "smt_2025"),
+            "cmimc_2025",
+        ),
         CONTEST,
     ),
+    **{
+        name: SHAPES[name]
+        for name in (
+            *("apex_2025", "apex_shortlist", "arxivmath", "beyond_aime", "gsm8k_platinum", "polymath"),
+            "bbeh",
+        )
+    },
     "gsm_plus": [
         {
             "question": "How many?",
@@ -151,18 +165,27 @@ BBH: dict[str, list[Row]] = {
     "word_sorting": [{"input": "List: b a", "target": "a b"}],
     "object_counting": [{"input": "How many?", "target": "8"}],
 }
-PROBLEMS = {"gsm_plus": 2, "hle": 1, "arc_agi_1": 3, "mgsm": 22, "math": 14, "bbh": 27}
+PROBLEMS = {
+    "gsm_plus": 2,
+    "hle": 1,
+    "arc_agi_1": 3,
+    "mgsm": 22,
+    "math": 14,
+    "bbh": 27,
+    "arxivmath": 8,
+    "polymath": 144,
+}
 
 
 def mirror(folder: Path, name: str) -> Any:
     """Write a page's own rows as a mirror, and return its task and the rows as they are read."""
     task = registry.load("task", name)()
     data = task.info.dataset
-    for config in data.configs or (data.config,):
-        rows = BBH.get(config, BBH["object_counting"]) if name == "bbh" else OWN[name]
-        path = folder / data.repo / config / f"{data.split}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    if name == "bbh":
+        for one, _ in data.parts():
+            write_mirror(folder, one, BBH.get(one.config, BBH["object_counting"]))
+    else:
+        write_mirror(folder, data, OWN[name])
     rows, provenance = load_rows(data, folder)
     assert provenance["source"] == "mirror"
     return task, rows
@@ -233,10 +256,22 @@ def test_every_page_is_read_from_a_mirror_and_asked(name: str, tmp_path: Path) -
     assert len({problem.problem_id for problem in problems}) == len(problems)
     for problem in problems:
         [message] = asked(task, problem).messages
+        assert message.role == "user"
+        known = ("boxed{}", "boxed\\{\\}", "{\n", '": {')
         assert (
-            message.role == "user"
-            and "{" not in message.content.replace("boxed{}", "").replace("{\n", "").replace('": {', "")[:40]
+            "{"
+            not in functools.reduce(lambda text, part: text.replace(part, ""), known, message.content)[:40]
         )
+
+
+@each_row("name", sorted({*NAMES, *SHAPES}))
+def test_a_page_without_its_rows_says_what_to_fetch_and_how_it_is_licensed(name: str, tmp_path: Path) -> None:
+    task = registry.load("task", name)()
+    with pytest.raises(DataError) as refused:
+        load_rows(task.info.dataset, tmp_path)
+    [first, *_] = str(refused.value).splitlines()
+    assert first.startswith("dataset ") and f"; licence: {task.info.licence}) is not in the mirror" in first
+    assert task.info.dataset.by_hand in first or "genbench mirror" in first
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("hle", "math", "drop")])
@@ -252,6 +287,67 @@ def test_rows_that_cannot_be_asked_are_named(tmp_path: Path) -> None:
     task, rows = mirror(tmp_path, "bbh")
     [message] = task.read_rows(rows).unusable
     assert "row 2 of snarks: two options are the same text" in message
+
+
+@pytest.mark.gold
+def test_two_answers_of_imo_answerbench_are_mended_and_a_shifted_row_is_named(shared: Path) -> None:
+    task = registry.load("task", "imo_answerbench")(grading="rule")
+    rows, _ = load_rows(task.info.dataset, shared / "data" / "hub")
+    found = task.read_rows(rows)
+    references = {problem.problem_id: problem.row["reference"] for problem in found.problems}
+    mended = [references[f"imo-bench-geometry-{number}"] for number in ("004", "096")]
+    assert mended == ["4, 5", "$\\frac{7}{18}$"]
+    assert [message.split(": ")[1] for message in found.unusable] == ["imo-bench-algebra-036"]
+
+
+def test_the_words_of_a_month_of_arxivmath_are_those_of_its_month(tmp_path: Path) -> None:
+    mirror(tmp_path, "arxivmath")
+    task = registry.load("task", "arxivmath")("matharena", month=["0226", "0326"])
+    rows, _ = load_rows(task.info.dataset, tmp_path)
+    texts = {problem.problem_id: asked(task, problem).messages[0].content for problem in task.problems(rows)}
+    assert texts["0326/1"].startswith(
+        "You are given a difficult question. Your task is to solve the problem.\nPut "
+    )
+    assert (
+        "solve the problem.\nThe question is written" in texts["0226/1"] and task.info.dataset.row_count == 63
+    )
+
+
+def test_configs_and_splits_are_mirrored_each_to_its_own_file(tmp_path: Path) -> None:
+    task, rows = mirror(tmp_path / "from", "polymath")
+    made = mirror_dataset(task.info.dataset, tmp_path / "to", tmp_path / "from")
+    assert load_rows(task.info.dataset, tmp_path / "to")[0] == rows and made.rows == len(rows) == 144
+    assert made.path == tmp_path / "to" / "Qwen" / "PolyMath" / "ar" / "low.jsonl"
+
+
+def test_the_levels_of_polymath_weigh_double_and_a_problem_is_one_cluster(tmp_path: Path) -> None:
+    task, rows = mirror(tmp_path, "polymath")
+    problems = task.problems(rows)
+    assert {problem.strata["level"] for problem in problems} == {"low", "medium", "high", "top"}
+    assert len({problem.group for problem in problems}) == 8
+    assert problems[0].problem_id == "ar/low-0"
+    shares = {"low": 0.904, "medium": 0.6, "high": 0.4, "top": 0.2}
+    solved = [float(place < 125 * share) for share in shares.values() for place in range(125)]
+    levels = [level for level in shares for _ in range(125)]
+    found = mean_over_parts(np.array(solved), levels, range(500), weights=task.info.weights)
+    assert found.value == pytest.approx(0.3536, abs=5e-5)
+
+
+def test_a_checked_version_rules_on_the_references_of_a_benchmark(tmp_path: Path) -> None:
+    answers = {"Q1": ("1", "1"), "Q2": ("2", "7"), "Q3": ("3", None)}
+    for name, repo in ((0, "openai/gsm8k"), (1, "madrylab/gsm8k-platinum")):
+        rows = [
+            {"question": question, "answer": f"#### {own[name]}", "cleaning_status": "consensus"}
+            for question, own in answers.items()
+            if own[name] is not None
+        ]
+        path = tmp_path / repo / "main" / "test.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = checked_rulings("gsm8k", "gsm8k_platinum", {}, tmp_path)
+    assert found == {"0": "right", "1": "wrong", "2": "ambiguous"}
+    with pytest.raises(ConfigError, match="task ruler: its questions are no rows of a page"):
+        checked_rulings("ruler", "gsm8k_platinum", {}, tmp_path)
 
 
 def test_variants_of_one_question_are_one_cluster(tmp_path: Path) -> None:
@@ -336,6 +432,8 @@ def test_the_parts_of_a_release_are_read_as_they_were_downloaded(tmp_path: Path)
         ("bbh", 6511, 6506, 1),
         ("minerva_math", 272, 272, 1),
         ("olympiadbench", 675, 675, 1),
+        ("imo_answerbench", 398, 397, 1),
+        ("bbeh", 46, 46, 46),
         ("arc_agi_1", 400, 419, 400),
         ("arc_agi_2", 120, 167, 120),
     ],
@@ -345,7 +443,7 @@ def test_the_public_rows_are_read_whole(
 ) -> None:
     task = registry.load("task", name)()
     found, provenance = load_rows(task.info.dataset, shared / "data" / "hub")
-    assert provenance["warning"] is None and len(found) == rows
+    assert len(found) == rows and (provenance["warning"] is None or name == "bbeh")  # bbeh: a sample
     found = task.read_rows(found)
     assert (len(found.problems), len(found.unusable)) == (problems, max(0, rows - problems))
     assert len({problem.group for problem in found.problems}) == groups
@@ -357,9 +455,13 @@ def test_the_public_rows_are_read_whole(
 @pytest.mark.gold
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["gsm_plus", "mgsm", "bbh", "minerva_math", "olympiadbench", "arc_agi_1", "arc_agi_2"]
+    "name",
+    [
+        *("gsm_plus", "mgsm", "bbh", "bbeh", "minerva_math", "olympiadbench", "arc_agi_1", "arc_agi_2"),
+        "imo_answerbench",
+    ],
 )
 def test_every_public_reference_is_right_for_itself_alone(name: str, shared: Path) -> None:
-    task = registry.load("task", name)()
+    task = registry.load("task", name)(**({"grading": "rule"} if name == "imo_answerbench" else {}))
     rows, _ = load_rows(task.info.dataset, shared / "data" / "hub")
     check_references(task, task.problems(rows))

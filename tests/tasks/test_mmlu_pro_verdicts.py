@@ -41,14 +41,14 @@ RIGHT_ONLY_THERE = {
     ("10724", MISTRAL): "a list of words that never ends; E is a symbol of the grammar",
     ("11388", MISTRAL): "cut off in a division; A is the unit ampere",
     ("11454", PHI): "cut off in a formula; A is the area in V = Q/A",
+    ("344", PHI): '"The answer is not listed in the options, but the closest one is (I)."',
+    ("10464", MISTRAL): "cut off in a formula; H is the entropy",
+    ("10464", PHI): "cut off in a formula; H is the entropy",
+    ("12090", PHI): "cut off in a formula; E is the energy",
     ("76", QWEN): '"The answer is (D).", and then "Answer: The answer is (F)."',
     ("205", PHI): '"The closest option is (F), but it is not the exact answer … Answer: None of the above."',
 }
-RIGHT_ONLY_HERE = {
-    # The text of an option is stated, and no letter.
-    ("8193", PHI): '"det(A) = -42", the text of G, and then "The answer" and no more; A is the matrix',
-    ("10767", QWEN): '"The minimum Hamming distance is 3", the text of H',
-}
+RIGHT_ONLY_HERE: dict[tuple[str, str], str] = {}
 
 
 @pytest.fixture

@@ -55,6 +55,17 @@ def test_texts_of_the_prompt_depend_on_a_column(tmp_path: Path) -> None:
     assert text_of(made, {**row, "lang": "fr"}).startswith("Question Was?")
 
 
+def test_the_system_prompt_shows_columns_and_refuses_unknown_ones(tmp_path: Path) -> None:
+    more = 'kind: exact\nfields: {question: q, reference: a}\nsystem: "You know {field}."\n'
+    made = task(tmp_path, HEAD + more)
+    [problem] = made.problems([{"q": "1?", "a": "2", "field": "sums {x}"}])
+    assert ask(made, problem).messages[0].content == "You know sums {x}."
+    with pytest.raises(DataError, match="no column 'field'"):
+        made.problems([{"q": "1?", "a": "2"}])
+    with pytest.raises(ConfigError, match=r"system: .*double the braces"):
+        task(tmp_path, HEAD + more.replace("{field}", "{"))
+
+
 def test_a_row_that_is_a_conversation_is_asked_as_its_turns(tmp_path: Path) -> None:
     more = 'kind: exact\nfields: {question: q, reference: a}\nsystem: Be brief.\nprompt: "Now: {question}"\n'
     made = task(tmp_path, HEAD + more)

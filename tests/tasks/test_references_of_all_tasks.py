@@ -69,6 +69,7 @@ ELSEWHERE = {
     **dict.fromkeys((*LIVEBENCH, "livebench_coding"), "test_livebench.py"),
     **dict.fromkeys(AGENTS, "test_agent_pages.py"),
     "helmet_recall": "test_ruler.py",
+    "aa_lcr": "tests/data/test_zipped.py",
     "xstest": "tests/verifiers/text/test_refusal.py",
     **dict.fromkeys((name for name in mirrored.NAMES if name not in ("hle", "math", "drop")), "mirrored"),
 }

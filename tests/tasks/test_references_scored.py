@@ -60,7 +60,7 @@ ROWS: dict[str, list[tuple[Row, str]]] = {
     "winogrande": [({**WINO, "answer": "2"}, "The ball"), ({**WINO, "answer": "1"}, "The box")],
 }
 """Rows, and the right choice as a person reads it in the row. For WinoGrande it is the context."""
-TEXTS = ("lambada_openai", "wikitext")
+TEXTS = ("lambada_openai", "wikitext", "uncheatable_eval")
 """Tasks of one text, without choices."""
 NAMES = frozenset((*ROWS, *TEXTS))
 

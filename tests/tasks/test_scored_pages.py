@@ -84,6 +84,22 @@ def test_mmlu_has_shots_of_its_subject_in_both_forms() -> None:
     assert texts(asked(none, MMLU))[0][0] == begin + "1+1?\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:"
 
 
+@pytest.mark.parametrize(
+    ("name", "form", "headline"),
+    [
+        ("mmlu_likelihood", "letters", "acc"),
+        ("mmlu_likelihood", "cloze", "acc_norm"),
+        ("commonsense_qa", "letters", "acc"),
+        ("commonsense_qa", "cloze", "acc_norm"),
+    ],
+)
+def test_the_headline_follows_the_form_since_a_raw_sum_prefers_short_texts(
+    name: str, form: str, headline: str
+) -> None:
+    info = make(name, form=form).info
+    assert (info.headline, info.metrics, info.verifier_options["rule"]) == (headline, (headline,), headline)
+
+
 def test_winogrande_scores_one_end_after_two_contexts() -> None:
     row = {"sentence": "The _ was big.", "option1": "box", "option2": "ball", "answer": "2"}
     assert texts(asked(make("winogrande"), row)) == [
@@ -123,7 +139,7 @@ def test_fixed_choices_need_no_column() -> None:
 def test_every_scored_page_has_one_sample_and_its_headline_as_metric_and_is_pinned() -> None:
     pages = [read_page(page_path(name)).page for name in page_names()]
     names = [name for name, page in zip(page_names(), pages, strict=True) if page.scored is not None]
-    assert len(names) == 13
+    assert len(names) == 14
     for name in names:
         info = make(name).info
         assert (info.k, info.is_scored, info.metrics) == (1, True, (info.headline,)), name

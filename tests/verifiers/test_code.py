@@ -18,7 +18,7 @@ from genbench.errors import ConfigError
 from genbench.tasks.python.humaneval_mbpp import humaneval
 from genbench.tasks.python.livecodebench import livecodebench
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.code import CodeVerifier, extract
+from genbench.verifiers.code import CodeVerifier, extract, last_block
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
 
@@ -73,9 +73,65 @@ def test_the_program_lies_between_the_last_two_fences(text: str, code: str) -> N
     assert extract(text) == code
 
 
-def test_an_answer_without_fences_is_a_program_where_that_is_allowed() -> None:
-    assert extract("a = 1", fences="optional") == "a = 1"
-    assert extract("```\na", fences="optional") == ""
+LISTED = "1. The code:\n   ```python\n   def f(n):\n       return n\n   ```"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("first\n```\na\n```\nthen\n```py\nb\nc\n```\nend", "b\nc"),
+        (LISTED, "def f(n):\n    return n"),
+        (LISTED.removesuffix("```"), "def f(n):\n    return n\n"),
+        ("```python\na\n", "a"),
+        ("```python\na\n```\nBetter:\n```python\nb", "b"),
+        ("```python\na\n```\n```", "a"),
+        ("a\n```\n", "a"),  # the prompt opened the block
+        ("a = 1", ""),
+        ("", ""),
+    ],
+)
+def test_the_program_of_a_real_process_is_the_last_block(text: str, code: str) -> None:
+    assert last_block(text).rstrip() == code.rstrip()
+
+
+def test_an_open_block_of_a_reply_that_was_cut_off_is_no_program() -> None:
+    assert last_block("```python\na", truncated=True) == ""
+    assert last_block("```python\na\n```", truncated=True) == "a"
+
+
+@pytest.mark.parametrize(("fences", "score"), [("optional", 1.0), ("required", 0.0)])
+def test_an_answer_without_fences_is_a_program_where_that_is_allowed(
+    fences: str, score: float, verifier: CodeVerifier
+) -> None:
+    found = verifier.verify(case("print(sum(map(int, input().split())))", ADD | {"fences": fences}))
+    assert found.score == score
+
+
+GUARDED = "def sq(n):\n    return n * n\n\nif __name__ == '__main__':\n    print(sq(int(input())) / 0)"
+
+
+@pytest.mark.parametrize(
+    ("reference", "score"),
+    [
+        ({"tests": ["assert sq(3) == 9"]}, 1.0),
+        ({"tests": [{"input": "3", "output": "9"}], "fn_name": "sq"}, 1.0),
+        ({"tests": [{"input": "3", "output": "9"}]}, 0.0),
+    ],
+)
+def test_what_a_main_guard_has_runs_only_where_a_program_reads_and_prints(
+    reference: dict[str, Any], score: float, verifier: CodeVerifier
+) -> None:
+    """evalplus/evalplus#188: a right function with an example under its guard."""
+    assert verifier.verify(case(f"```python\n{GUARDED}\n```", reference)).score == score
+
+
+def test_classes_of_a_program_that_is_called_are_found_by_pickle(verifier: CodeVerifier) -> None:
+    text = (
+        "import copy, pickle\nfrom dataclasses import dataclass\n\n@dataclass\nclass P:\n    x: 'int'\n\n"
+        "def sq(n):\n    return pickle.loads(pickle.dumps(copy.deepcopy(P(n)))).x ** 2"
+    )
+    found = verifier.verify(case(f"```python\n{text}\n```", {"tests": ["assert sq(3) == 9"]}))
+    assert found.score == 1.0
 
 
 @pytest.mark.slow

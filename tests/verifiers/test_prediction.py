@@ -49,6 +49,35 @@ CASES = [
     ("input", f"```python\nassert {VALUE} == {CALL}\n```", 0.0, "wrong"),
     ("input", f"```python\nassert ({VALUE} if f([]) else 0) == {VALUE}\n```", 0.0, "wrong"),
     ("input", "```python\nassert f([1], 2, 3) == 0\n```", 0.0, "runtime_error"),
+    (
+        "input",
+        "```python\nassert f(list(map(int, '1'.split(','))), max(f([], 2)[0])) == 0\n```",
+        1.0,
+        "wrong",
+    ),
+    (
+        "input",
+        f"```python\nassert f((setattr(f, '__defaults__', (2,)), [1])[1]) == {VALUE}\n```",
+        0.0,
+        "wrong",
+    ),
+    ("input", f"```python\nassert f([1], (f.__defaults__, 2)[1]) == {VALUE}\n```", 0.0, "wrong"),
+    ("input", f"```python\nassert f([1], *[n for n in [2]]) == {VALUE}\n```", 1.0, "wrong"),
+    (
+        "input",
+        f"```python\nassert f([1], exec('f = 1') or [2 for exec in '1'][0]) == {VALUE}\n```",
+        0.0,
+        "wrong",
+    ),
+    ("input", f"```python\nassert f([1], (lambda exec=exec: 2)()) == {VALUE}\n```", 0.0, "wrong"),
+    (
+        "input",
+        f"```python\nassert f([1], [2 for [0][exec('f = 1') or 0] in '1'][0]) == {VALUE}\n```",
+        0.0,
+        "wrong",
+    ),
+    ("input", f"```python\nassert f([1], __import__('sys') and 2) == {VALUE}\n```", 0.0, "wrong"),
+    ("input", f"```python\nassert f([1], ((_ for _ in ()).gi_frame, 2)[1]) == {VALUE}\n```", 0.0, "wrong"),
     ("input", "```python\nassert f([1] * 10**9, 2) == 0\n```", 0.0, "memory"),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from genbench.exchange.export import ExportedRun
+from genbench.interop.logs.export import ExportedRun
 
 COLUMNS = ("problem_id", "sample_index", "status", "score", "answer")
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.store import contract
+from genbench.store.folder import RunFolder
 from genbench.store.manifest import ReasoningRecord
 from genbench.store.sample_index import SampleIndex
+from genbench.store.stored_run import AskFile
+from genbench.store.sums import named_groups
 from genbench.types import OURS
 
 KINDS = (
@@ -102,30 +106,78 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
         yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
     shared = [name for name in base.tasks if name in tuned.tasks]
-    if base.manifest is not None and tuned.manifest is not None:
+    if base.manifest is not None and tuned.manifest is not None and is_log(base) == is_log(tuned):
         yield from _lines(
             _of_tasks(base.manifest.terms, shared), _of_tasks(tuned.manifest.terms, shared), "terms"
         )
         yield from _reasoning_differences(
             base.manifest.reasoning, tuned.manifest.reasoning, _cut(base, tuned)
         )
+    if is_log(base) != is_log(tuned):
+        for name in shared:
+            yield from _log_differences(base, tuned, name)
+        return
+    is_asked_otherwise = False
     for name in shared:
-        yield from _task_differences(base.tasks[name], tuned.tasks[name])
+        own = base.tasks[name].described
+        by_rule = own is not None and (own.judge is None or own.judge.reads)
+        for found in _task_differences(base.tasks[name], tuned.tasks[name]):
+            is_asked_otherwise = is_asked_otherwise or found.name == f"prompts.{name}"
+            if by_rule and found.name == f"verifier.{name}.version":
+                yield _with_command(found, base, tuned)
+            elif found.name == f"prompts.{name}":
+                yield _with_words(found, base, tuned, name)
+            else:
+                yield found
+    if is_asked_otherwise:
+        yield from _data_texts(base, tuned)
+
+
+def _data_texts(base: Side, tuned: Side) -> Iterator[Difference]:
+    """Yield that control tokens in the data are read otherwise. Without them the prompts are the same."""
+    if base.manifest is None or tuned.manifest is None:
+        return
+    terms = (base.manifest.terms, tuned.manifest.terms)
+    left, right = (own.get(contract.DATA_TEXTS, contract.AS_BEFORE) for own in terms)
+    yield from _lines(left, right, f"terms.{contract.DATA_TEXTS}")
+
+
+def _with_command(found: Difference, base: Side, tuned: Side) -> Difference:
+    """Return a difference of versions of a verifier with the command that removes it."""
+    commands = ", or ".join(f"genbench score {side.path} --again" for side in (base, tuned))
+    return Difference(found.name, f"{found.detail}; make the older verdicts anew: {commands}")
+
+
+def _with_words(found: Difference, base: Side, tuned: Side, task: str) -> Difference:
+    """Return a difference of prompts with what differs: the keys of both suites, or else the words."""
+    if base.manifest is None or tuned.manifest is None:
+        return found
+    lines = contract.task_edits(task, base.manifest.suite.config, tuned.manifest.suite.config)
+    left, right = (side.tasks[task].index for side in (base, tuned))
+    if not lines and left is not None and right is not None:
+        ours, theirs = left.prompts, right.prompts
+        first = next(key for key in ours if key in theirs and ours[key] != theirs[key])
+        lines = contract.text_diff(*(_prompt(side, task, *first) for side in (base, tuned)))
+    what = " ".join(line.strip() for line in lines) or "the texts are the same, so the template differs"
+    return Difference(found.name, f"{found.detail}; {what}")
+
+
+def _prompt(side: Side, task: str, problem: str, sample: int) -> str:
+    """Return the first turn of a sample as people read it, or an empty text if the folder has none."""
+    with AskFile(RunFolder(side.path), task, [problem]) as asks:
+        return str((asks.of_sample(problem, sample) or {}).get("prompt") or "")
 
 
 def _edits(side: Side, where: str) -> Iterator[Difference]:
     """Yield the files of a run folder that were changed by hand, with what to do."""
-    for misfit in side.misfits:
-        yield Difference(
-            f"seal.{where}",
-            f"{misfit}; restore it, or if nobody changed it, run: genbench score {side.path}",
-        )
-    for edit in side.manifest.edited if side.manifest else ():
-        task, _, kind = edit.file.partition("/")
-        if not kind or task in side.tasks:
-            yield Difference(
-                f"seal.{where}", f"{edit}; restore the folder from a copy, or draw the run again"
-            )
+    for edit in side.state.edits if side.state else ():
+        if edit.is_known:
+            what = "restore the folder from a copy, or draw the run again"
+        elif edit.task is None:
+            what = f"restore it, or if nobody changed it, run: genbench score {side.path}"
+        else:
+            continue  # said of the task
+        yield Difference(f"seal.{where}", f"{edit}; {what}")
 
 
 def planned_differences(
@@ -168,10 +220,10 @@ def _reasoning_differences(
 
 
 def _of_tasks(record: Mapping[str, Any], shared: Sequence[str]) -> dict[str, Any]:
-    """Return the terms without the decoding of tasks that only one side has."""
+    """Return the terms that must be equal, without the decoding of tasks that only one side has."""
     if "decoding" not in record:
-        return dict(record)
-    return {**record, "decoding": {task: record["decoding"].get(task) for task in shared}}
+        return contract.shaping(record)
+    return {**contract.shaping(record), "decoding": {task: record["decoding"].get(task) for task in shared}}
 
 
 def _lines(left: Any, right: Any, name: str) -> Iterator[Difference]:
@@ -181,8 +233,72 @@ def _lines(left: Any, right: Any, name: str) -> Iterator[Difference]:
         yield Difference(where, detail)
 
 
+def is_log(side: Side) -> bool:
+    """Return whether a run was made of another tool's log, so that the scores are the tool's."""
+    described = [task.described for task in side.tasks.values()]
+    return any(item is not None and item.verifier.name == "logged" for item in described)
+
+
+def _log_differences(base: Side, tuned: Side, name: str) -> Iterator[Difference]:
+    """Yield differences of a task between another tool's log and a run of genbench.
+
+    A log has no terms, digests, limits of tokens or seeds, so only what it has is compared: problems,
+    samples, and the texts of the prompts. Who graded is a difference of its own.
+    """
+    left, right = base.tasks[name], tuned.tasks[name]
+    yield from _problem_differences(left, right)
+    if left.described and right.described:
+        yield from _lines(
+            left.described.verifier.version, right.described.verifier.version, f"verifier.{name}"
+        )
+    ours, theirs = (prompt_texts(side.path, name) for side in (base, tuned))
+    shared = [key for key in ours if key in theirs]
+    other = [key for key in shared if not _same_prompt(ours[key], theirs[key])]
+    if other:
+        lines = "".join(f"\n    {line}" for line in contract.text_diff(ours[other[0]], theirs[other[0]]))
+        count = f"{len(other)} of {len(shared)} prompts differ in their texts"
+        yield Difference(f"prompts.{name}", f"{count}; the first, problem {other[0]}:{lines}")
+    lost = sum(key not in ours or key not in theirs for key in left.problem_ids)
+    if lost:
+        detail = f"prompts of {lost} of {len(left.problem_ids)} problems could not be compared"
+        yield Difference(f"prompts.missing.{name}", f"{detail}: one of the runs lacks their texts")
+
+
+_CUT = " …"
+"""The end of a scored prompt that is not stored whole, see models/requests.py."""
+
+
+def prompt_texts(run: Path, task: str) -> dict[str, str]:
+    """Return the prompt of each problem's first sample, as far as the run has its text."""
+    found = {name: asks[0].get("prompt") for name, asks in RunFolder(run).asks(task).items() if asks}
+    return {name: text for name, text in found.items() if text}
+
+
+def _same_prompt(left: str, right: str) -> bool:
+    """Return whether two prompts are equal, as far as both are stored. Long ones of scored texts are cut."""
+    if left == right:
+        return True
+    cut, whole = sorted((left, right), key=len)
+    return cut.endswith(_CUT) and whole.startswith(cut.removesuffix(_CUT))
+
+
 def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     """Yield differences in what must be equal in one task."""
+    name = base.name
+    yield from _problem_differences(base, tuned)
+    if base.described and tuned.described:
+        left, right = base.described.to_json(), tuned.described.to_json()
+        for key in ("version", "data_digest", "verifier"):
+            yield from _lines(left[key], right[key], f"{key.split('_')[0]}.{name}")
+        yield from _lines(base.described.protocol, tuned.described.protocol, f"protocol.{name}")
+        yield from _judge_differences(base, tuned)
+    yield from _clock_differences(base, tuned)
+    if base.index is not None and tuned.index is not None:
+        yield from _sample_differences(name, base.index, tuned.index)
+
+
+def _problem_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
+    """Yield differences of the problems of a task, of their number of samples, and of their groups."""
     name = base.name
     for side, other, where in ((base, tuned, "base"), (tuned, base, "tuned")):
         extra = sorted(set(side.problem_ids) - set(other.problem_ids))
@@ -197,15 +313,6 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     if base.largest_k != tuned.largest_k and not tuned.is_adaptive and not is_prefix(base, tuned):
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
     yield from _mapped(_groups(base), _groups(tuned), f"groups.{name}", "problems")
-    if base.described and tuned.described:
-        left, right = base.described.to_json(), tuned.described.to_json()
-        for key in ("version", "data_digest", "verifier"):
-            yield from _lines(left[key], right[key], f"{key.split('_')[0]}.{name}")
-        yield from _lines(base.described.protocol, tuned.described.protocol, f"protocol.{name}")
-        yield from _judge_differences(base, tuned)
-    yield from _clock_differences(base, tuned)
-    if base.index is not None and tuned.index is not None:
-        yield from _sample_differences(name, base.index, tuned.index)
 
 
 _CLOCK_SHARE = 0.05
@@ -267,9 +374,10 @@ def _judge(task: SideTask) -> dict[str, Any]:
 def _groups(task: SideTask) -> dict[str, str | None]:
     """Return the group of each problem.
 
-    It is empty if the side names none. The other side's groups are used then.
+    It is empty if the side names none. The other side's groups are used then. Equal prompts are no group.
     """
-    return dict(zip(task.problem_ids, task.groups, strict=True)) if task.groups else {}
+    groups = named_groups(task.groups or ())
+    return dict(zip(task.problem_ids, groups, strict=True)) if any(groups) else {}
 
 
 def _mapped(base: Mapping[Any, Any], tuned: Mapping[Any, Any], name: str, unit: str) -> Iterator[Difference]:
@@ -318,11 +426,11 @@ _NOT_CIRCUMSTANCES = (
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
     """Return differences that change only rounding or speed: engine sizes, packages, machine.
 
-    Every attempt that drew samples counts. A key that differs between the attempts of one run is named too,
-    even if both runs have the same mixture.
+    Another tool's log has none. Every attempt that drew samples counts. A key that differs between the
+    attempts of one run is named too, even if both runs have the same mixture.
     """
     left, right = _circumstances(base), _circumstances(tuned)
-    if left is None or right is None:
+    if left is None or right is None or is_log(base) != is_log(tuned):
         return []
     found: list[Difference] = []
     for key in sorted({*left, *right}):

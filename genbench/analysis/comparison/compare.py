@@ -18,17 +18,21 @@ from genbench.analysis.comparison.compared_task import (
     compared_tasks,
     with_corpus,
     with_other_forms,
+    with_readings,
     with_reviews,
+    with_stopping,
 )
 from genbench.analysis.comparison.decisions import Decisions, decide
 from genbench.analysis.comparison.judge_change import other_judge_only
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
+from genbench.analysis.comparison.read_pairs import read_pairs, reading_warnings
 from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
 from genbench.analysis.comparison.warnings import (
     budget_notes,
     comparison_notes,
     comparison_warnings,
     judge_notes,
+    stopping_lines,
 )
 from genbench.analysis.side_by_side import ChangedTexts, changed_texts
 from genbench.analysis.sides.loading import open_side
@@ -233,7 +237,9 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
     gate = found.gate
     extra = {} if found.adaptive is None else {"adaptive": found.adaptive}
     tasks = with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks)
-    tasks = with_reviews(tasks, pairing)
+    tasks = with_stopping(with_reviews(tasks, pairing), pairing.tasks)
+    readings = read_pairs(pairing.tasks)
+    tasks = with_readings(tasks, readings)
     return Comparison(
         format=1,
         base=pairing.base.record,
@@ -241,10 +247,17 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
         tasks=with_other_forms(tasks, pairing),
         suite=_suite(gate, found.found),
         allowed=tuple(map(str, pairing.allowed)),
-        warnings=(*_same_run_words(pairing), *comparison_warnings(pairing, found.found), *found.warnings),
+        warnings=(
+            *_same_run_words(pairing),
+            *stopping_lines(tasks, worse=True),
+            *comparison_warnings(pairing, found.found),
+            *reading_warnings(readings),
+            *found.warnings,
+        ),
         circumstances=tuple(map(str, pairing.circumstances)),
         notes=(
             *comparison_notes(pairing),
+            *stopping_lines(tasks, worse=False),
             *found.notes,
             *judge_notes(pairing, tasks),
             *budget_notes(pairing),

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from genbench.analysis.comparison.pairing import Pairing
+from genbench.analysis.comparison.read_pairs import ReadPair
 from genbench.analysis.corpus_metrics import CorpusDifference, corpus_differences
+from genbench.analysis.corrected import ReviewedPair, reviews_next_to
 from genbench.analysis.instruction_accuracy import Mode, compare_kinds, headline_mode
 from genbench.analysis.likelihood import MeasureDifference, measure_differences
 from genbench.analysis.noise import band_for
 from genbench.analysis.results.judge_figures import (
+    AttemptRatio,
     AttemptsRecord,
     CascadeAccuracy,
     PairwiseRecord,
+    attempt_differences,
+    attempt_of,
 )
-from genbench.analysis.reviews import ReviewedPair, reviewed_pair
 from genbench.analysis.sides.side import SideTask
+from genbench.analysis.stopping import SharePair, StoppingChange, stopping_changes
 from genbench.json_record import Count, JsonRecord
 from genbench.models.traces import Reasoning
 from genbench.safetext.printable import one_line
@@ -31,6 +36,7 @@ from genbench.stats.comparison.sign_flip_test import McNemarRecord
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import parse_metric
 from genbench.stats.noise import NoiseBand
+from genbench.stats.ratios import MeanDifference
 from genbench.stats.resample import derive_seed
 from genbench.stats.strata import StratumDifference, compare_strata
 from genbench.store.stored_run import Split, StoredRun, StoredTask
@@ -100,6 +106,11 @@ class JudgePair(JsonRecord):
 
     base: JudgeFigures = Field(description="figures of base")
     tuned: JudgeFigures = Field(description="figures of tuned")
+    attempts: dict[AttemptRatio, MeanDifference] = Field(
+        default_factory=dict,
+        description="paired differences of F1 and of the rate of hallucinations, of judges with a label for "
+        "answers that attempt nothing",
+    )
 
 
 class OtherForm(JsonRecord):
@@ -147,6 +158,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     transitions: tuple[TransitionRecord, ...] | None = Field(
         description="samples by status in base and in tuned; null for score files"
     )
+    read_by: ReadPair | None = Field(
+        default=None, description="how answers were read; absent if no verdict says it"
+    )
     tokens: TokensRecord | None = Field(description="tokens of both sides; null if they were not counted")
     strata: dict[str, tuple[StratumDifference, ...]] = Field(description="differences by column")
     instructions: InstructionTable | None = Field(
@@ -156,6 +170,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
         default=None, description="differences of the measures of scored texts; absent if answers were drawn"
     )
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
+    stopping: StoppingChange | None = Field(
+        default=None, description="how the replies end in both; absent for scored texts and score files"
+    )
     noise: NoiseBand | None = Field(
         description="the stored false-alarm band, see `genbench estimate --noise`"
     )
@@ -172,6 +189,11 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     reviewed: ReviewedPair | None = Field(
         default=None, description="the difference corrected by labels of people; absent without any"
     )
+
+    @property
+    def findable(self) -> float | None:
+        """`finds`, or None if an exact test of so few problems finds nothing: its p is 2^-n or more."""
+        return self.finds if 0.5**self.n <= self.alpha else None
 
 
 def compared_tasks(
@@ -257,10 +279,37 @@ def _reported(tuned: SideTask, found: Paired) -> dict[str, ReportedChange]:
     }
 
 
+def with_stopping(
+    tasks: Mapping[str, ComparedTask], sides: Mapping[str, tuple[SideTask, SideTask]]
+) -> dict[str, ComparedTask]:
+    """Return the records of compared tasks, with the changes of how their replies end."""
+    pairs = {
+        name: SharePair(
+            base.endings,
+            tuned.endings,
+            base.groups or tuned.groups,
+            tuned.samples,
+            None if base.is_ragged or tuned.is_ragged else (base.largest_k, tuned.largest_k),
+        )
+        for name, (base, tuned) in sides.items()
+        if name in tasks and base.endings is not None and tuned.endings is not None
+    }
+    found = stopping_changes(pairs)
+    return {
+        name: task.model_copy(update={"stopping": found[name]}) if name in found else task
+        for name, task in tasks.items()
+    }
+
+
 def metric_label(base: SideTask, tuned: SideTask) -> str:
-    """Return the metric's name: `avg@8` if both sides have 8 samples of every problem, else `avg@k`."""
-    same = base.largest_k == tuned.largest_k and not (base.is_ragged or tuned.is_ragged)
-    ending = str(tuned.largest_k) if same else "k"
+    """Return the metric's name: `avg@8` if both sides have 8 samples of every problem, else `avg@k`.
+
+    Of draws it has their number: the smallest of both sides, as in `paired`.
+    """
+    least, most = (
+        pick(pick(side.smallest_k, side.largest_k) for side in (base, tuned)) for pick in (min, max)
+    )
+    ending = "k" if least < most and tuned.metric.startswith("avg@") else str(least)
     return tuned.metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
 
 
@@ -360,7 +409,30 @@ def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
     """Return the figures about each run's judge, or None if neither run used one."""
     if base.judged is None and tuned.judged is None:
         return None
-    return JudgePair(base=_judge_figures(base), tuned=_judge_figures(tuned))
+    return JudgePair(base=_judge_figures(base), tuned=_judge_figures(tuned), attempts=_attempts(base, tuned))
+
+
+def _attempts(base: SideTask, tuned: SideTask) -> dict[AttemptRatio, MeanDifference]:
+    """Return the differences of figures of attempts, over the problems that both sides have a score of."""
+    if not all(side.judged is not None and side.judged.attempts is not None for side in (base, tuned)):
+        return {}
+    before, after = _said(base), _said(tuned)
+    kept = [place for place in range(len(before)) if before[place] and after[place]]
+    groups = base.groups or tuned.groups
+    return attempt_differences(
+        [before[place] for place in kept],
+        [after[place] for place in kept],
+        None if groups is None else [groups[place] for place in kept],
+    )
+
+
+def _said(side: SideTask) -> list[list[str]]:
+    """Return what the scored samples of each problem are."""
+    pairs = zip(side.scores, side.statuses or (), strict=True)
+    return [
+        [attempt_of(status, score) for score, status in zip(*row, strict=True) if score is not None]
+        for row in pairs
+    ]
 
 
 def _judge_figures(task: SideTask) -> JudgeFigures:
@@ -426,10 +498,10 @@ def _other_form(stored: StoredTask, split: Split, base: SideTask, tuned: SideTas
     # Its word lists take 0.5 s to compile, and most comparisons need none.
     from genbench.verifiers.text.short_answer import ContentReader  # noqa: PLC0415
 
-    reader = ContentReader(text for answer in answers for text in answer.wanted.texts)
-    same = [item for item in answers if reader.gives(item.text, item.wanted, item.asked)]
+    reader = ContentReader((item.text, item.wanted) for item in answers)
+    same = [item for item in answers if reader.gives(item.text, item.wanted)]
     chance = [
-        reader.gives(item.text, other.wanted, item.asked)
+        reader.gives(item.text, other.wanted)
         for shift in range(1, _ROTATIONS + 1)
         for item, other in zip(answers, answers[shift:] + answers[:shift], strict=True)
         if other.wanted != item.wanted
@@ -462,12 +534,11 @@ def _lost(base: SideTask, tuned: SideTask) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _LostAnswer:
-    """An answer that lost its credit, with what it should give and what was asked."""
+    """An answer that lost its credit, with what it should give."""
 
     problem_id: str
     text: str
     wanted: Wanted
-    asked: str
 
 
 def _answers(stored: StoredTask, split: Split, lost: Sequence[tuple[str, int]]) -> list[_LostAnswer]:
@@ -485,8 +556,8 @@ def _answers(stored: StoredTask, split: Split, lost: Sequence[tuple[str, int]]) 
             ask = asks.of_sample(*key) if key in found else None
             goal = None if ask is None else Wanted.of(_reference(ask.get("reference")))
             text = "" if goal is None else split(found[key]).text
-            if ask is not None and goal is not None and text.strip():
-                answers.append(_LostAnswer(key[0], text, goal, str(ask.get("prompt") or "")))
+            if goal is not None and text.strip():
+                answers.append(_LostAnswer(key[0], text, goal))
     return answers
 
 
@@ -500,9 +571,22 @@ def _reference(text: Any) -> Any:
     return text
 
 
+def with_readings(
+    tasks: Mapping[str, ComparedTask], pairs: Mapping[str, ReadPair]
+) -> dict[str, ComparedTask]:
+    """Return the records of compared tasks, with how the answers of both sides were read."""
+    return {
+        name: task.model_copy(update={"read_by": pairs[name]}) if name in pairs else task
+        for name, task in tasks.items()
+    }
+
+
 def with_reviews(tasks: Mapping[str, ComparedTask], pairing: Pairing) -> dict[str, ComparedTask]:
     """Return the tasks with the differences that labels of people correct, where there are labels."""
-    found = {name: reviewed_pair(pairing.base, pairing.tuned, name) for name in tasks}
+    reviews = reviews_next_to(pairing.base.path, pairing.tuned.path)
+    if reviews is None:
+        return dict(tasks)
+    found = {name: reviews.pair(pairing.base, pairing.tuned, name) for name in tasks}
     return {
         name: task if (own := found[name]) is None else task.model_copy(update={"reviewed": own})
         for name, task in tasks.items()

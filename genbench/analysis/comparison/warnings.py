@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from genbench.analysis.budgets import budget_line
-from genbench.analysis.comparison.comparability import MAX_UNANSWERED_DIFFERENCE, is_prefix
+from genbench.analysis.comparison.comparability import (
+    MAX_UNANSWERED_DIFFERENCE,
+    Difference,
+    is_log,
+    is_prefix,
+)
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.pairing import Pairing
-from genbench.analysis.reviews import damaged_reviews, unexplained
+from genbench.analysis.corrected import reviews_next_to, unexplained
+from genbench.analysis.likelihood import turned_share
 from genbench.analysis.sides.side import Side, SideTask
+from genbench.analysis.stopping import stopping_words
 from genbench.stats.comparison.paired import Paired
+from genbench.stats.intervals import wilson
 from genbench.store.contract import differences
+from genbench.store.sums import repeated_words
 
-_FEW_SAMPLES = 8
-"""With fewer of tuned against many of base, differences near 0 or 1 are skewed (simulated)."""
+_FEW_EVENTS = 5
+"""With fewer right answers than that, none at all is no drop at 5 %: that happens by chance up to 4 right."""
 
 
 def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[str, ...]:
     """Return what makes the numbers doubtful, such as logs without seeds, or weights that were not used."""
     sides = {side.path: side for side in (pairing.base, pairing.tuned)}.values()
-    reviews = dict.fromkeys(line for side in sides for line in damaged_reviews(side.path))
+    reviews = reviews_next_to(*(side.path for side in sides))
+    damaged = dict.fromkeys(line for side in sides for line in reviews.damaged(side.path)) if reviews else ()
     return (
-        *reviews,
+        *damaged,
         *(line for side in sides for line in _imported_words(side)),
-        *suspicions(pairing.base, pairing.tuned),
+        *suspicions(pairing.base, pairing.tuned, pairing.allowed),
         *(line for side in sides for line in _unsealed_words(side)),
         *_config_words(pairing.base, pairing.tuned),
         *_task_warnings(pairing.tasks, found),
@@ -37,7 +47,44 @@ def comparison_notes(pairing: Pairing) -> tuple[str, ...]:
         *_origin_notes(pairing.base, pairing.tuned),
         *_invariance_notes(pairing.base, pairing.tuned),
         *_k_notes(pairing.tasks),
+        *_turned_notes(pairing),
     )
+
+
+def _turned_notes(pairing: Pairing) -> Iterator[str]:
+    """Yield how many picks of scored texts turned between two evaluations of one model, and how many may.
+
+    One model was scored in both if its identity is equal, or if one side is another tool's log.
+    """
+    base, tuned = pairing.base, pairing.tuned
+    if is_log(base) == is_log(tuned) and (base.identity is None or base.identity != tuned.identity):
+        return
+    usual = turned_share(*(_dtype(side) for side in (base, tuned)))
+    for name, (left, right) in pairing.tasks.items():
+        if left.texts is not None or right.texts is not None:
+            turned = sum(ours != theirs for ours, theirs in zip(left.scores, right.scores, strict=True))
+            yield from turned_words(name, turned, len(left.scores), usual)
+
+
+def turned_words(name: str, turned: int, n: int, usual: float) -> Iterator[str]:
+    """Yield how many of n picks turned, and whether arithmetic explains it. Nothing if none did.
+
+    Args:
+        usual: the share that arithmetic turns in the number formats at hand.
+    """
+    said = f"{name}: {turned} of {n} picks turned between right and wrong ({100 * turned / n:.1f} %)"
+    may = f"as the arithmetic of one model may in these number formats ({100 * usual:.1f} %)"
+    if wilson(turned / n, n)[0] > usual:
+        yield f"{said}, not {may}: weights, texts or normalisation differ"
+    elif turned:
+        yield f"{said}, {may}"
+
+
+def _dtype(side: Side) -> str | None:
+    """Return the number format of a run, or None if nothing tells it."""
+    if side.manifest is None or is_log(side):
+        return None
+    return side.manifest.model.dtype
 
 
 def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
@@ -48,11 +95,14 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
                 f"{side.path}: a score file does not record decoding, prompts or verifiers; "
                 "only problems, samples and groups were checked"
             )
-        elif side.manifest.terms["engine"]["name"] == "responses":
+        elif side.manifest.terms["engine"]["name"] == "responses" and not is_log(side):
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
-    logs = [side for side in (base, tuned) if _is_logged(side)]
+    logs = [side for side in (base, tuned) if is_log(side)]
     for side in {side.path: side for side in logs}.values():
-        yield f"{side.path}: a log has neither token ids nor seeds; no sample is paired by its seed"
+        yield (
+            f"{side.path}: a log has neither token ids nor seeds; prompts were compared by their texts, "
+            "decoding was not checked, and no sample is paired by its seed"
+        )
     if base.run_seed is not None and tuned.run_seed is not None and not logs:
         seeds = f"run seed: {base.run_seed} -> {tuned.run_seed}"
         yield (
@@ -60,12 +110,6 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
             if base.run_seed == tuned.run_seed
             else f"{seeds}: samples are not paired by their seeds, only problems are"
         )
-
-
-def _is_logged(side: Side) -> bool:
-    """Return whether a run was made of another tool's log."""
-    tasks = [] if side.manifest is None else [side.manifest.tasks[name] for name in side.tasks]
-    return any(task.verifier.name == "logged" for task in tasks)
 
 
 def _imported_words(side: Side) -> Iterator[str]:
@@ -78,12 +122,10 @@ def _imported_words(side: Side) -> Iterator[str]:
 
 
 def _unsealed_words(side: Side) -> Iterator[str]:
-    """Yield that a run has no results, with whose digests edits are found."""
-    if side.manifest is not None and not side.has_results:
-        yield (
-            f"{side.path}: has no results.json (the run did not end, or the file was removed), so nothing "
-            "shows whether its files were changed"
-        )
+    """Yield what nothing can tell without results.json, and edits that move no number."""
+    for item in side.state.remarks if side.state else ():
+        if item.task is None:
+            yield f"{side.path}: {item}"
 
 
 _KEYS_SHOWN = 6
@@ -127,16 +169,14 @@ def _task_warnings(
 ) -> Iterator[str]:
     """Yield warnings about tasks: few problems or samples, ragged samples, excluded samples."""
     for name, (base, tuned) in tasks.items():
-        if found[name].has_few_problems:
+        if line := repeated_words(base.groups or tuned.groups):
+            yield f"{name}: {line}"
+        rate, few = found[name].base, found[name].n * tuned.largest_k
+        if rate is not None and few * rate < _FEW_EVENTS:
             yield (
-                f"{name}: few questions ({found[name].n}): if a few of them collapse, a paired test errs "
-                "more often than it says"
+                f"{name}: base has {100 * rate:.1f} % right, so about {few * rate:.1f} right answers are "
+                f"expected of the {few} samples of tuned: so few can hardly show a drop"
             )
-            if 4 * tuned.largest_k <= base.smallest_k and tuned.largest_k < _FEW_SAMPLES:
-                yield (
-                    f"{name}: {tuned.largest_k} samples of tuned against {base.smallest_k} of base on few "
-                    "questions: near 0 or 1 a false drop or gain is found in up to 9 % instead of 5 %"
-                )
         if tuned.by_clock is not None and tuned.touched > base.touched and (found[name].difference or 0) > 0:
             yield (
                 f"{name}: {tuned.touched} of {tuned.samples} rollouts of tuned touched history or network, "
@@ -159,14 +199,19 @@ def _task_warnings(
             )
 
 
-def suspicions(base: Side, tuned: Side) -> Iterator[str]:
+def suspicions(base: Side, tuned: Side, allowed: Sequence[Difference] = ()) -> Iterator[str]:
     """Yield warnings that the tuned weights were probably not used.
 
     They concern byte-identical outputs of all tasks, or of a greedy task. Short sampled answers of one
     task may agree by chance.
+
+    Args:
+        allowed: differences that were let through.
     """
     if base.identity is not None and base.identity == tuned.identity:
-        yield "base and tuned are the same model: any difference is noise"
+        names = ", ".join(dict.fromkeys(item.name for item in allowed))
+        through = f"comes from what was let through ({names}), or is noise"
+        yield f"base and tuned are the same model: any difference {through if names else 'is noise'}"
         return
     shared = [name for name in base.tasks if name in tuned.tasks]
     equal = [name for name in shared if _all_equal(base.tasks[name], tuned.tasks[name])]
@@ -208,7 +253,7 @@ def judge_notes(pairing: Pairing, tasks: Mapping[str, ComparedTask]) -> Iterator
         if task.reviewed is not None:
             yield f"{name}: {task.reviewed.words}"
         base, tuned = pairing.tasks[name]
-        if task.reviewed is not None or not (base.judged and tuned.judged):
+        if task.reviewed is not None or not (base.judged and tuned.judged) or tuned.judged.reads:
             continue
         lenience = unexplained(base, tuned)
         if lenience is not None and task.difference:
@@ -218,6 +263,17 @@ def judge_notes(pairing: Pairing, tasks: Mapping[str, ComparedTask]) -> Iterator
                 f"explains this {what} by itself; labels of people tell: "
                 f"genbench review plan {pairing.base.path} {pairing.tuned.path} --task {name}"
             )
+
+
+def stopping_lines(tasks: Mapping[str, ComparedTask], *, worse: bool) -> Iterator[str]:
+    """Yield the tasks whose replies end otherwise in tuned.
+
+    Args:
+        worse: those of which more are cut off, loop or are empty. Else the others.
+    """
+    for name, task in tasks.items():
+        if task.stopping is not None and task.stopping.is_worse == worse:
+            yield from (f"{name}: {line}" for line in stopping_words(task.stopping))
 
 
 def budget_notes(pairing: Pairing) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from genbench.analysis.adaptive.results import adaptive_results
 from genbench.analysis.corpus_metrics import corpus_records
 from genbench.analysis.instruction_accuracy import has_instructions, instruction_record
 from genbench.analysis.likelihood import likelihood_record, scored_texts
+from genbench.analysis.reading import read_counts
 from genbench.analysis.records import Bounded
 from genbench.analysis.results.accounting import costs, degenerate_words, totals
+from genbench.analysis.results.alarms import reason_words
 from genbench.analysis.results.judge_figures import (
     judged_record,
 )
@@ -27,6 +29,7 @@ from genbench.analysis.results.means import (
     problem_values,
 )
 from genbench.analysis.results.record import (
+    OpenTracesRecord,
     ReportedRecord,
     Results,
     RolloutsRecord,
@@ -35,17 +38,25 @@ from genbench.analysis.results.record import (
     TokenSums,
 )
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
+from genbench.analysis.stopping import stopping_record
 from genbench.protocols import ReportedScale
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest, ModelRecord
 from genbench.store.stored_run import StoredTask, TokenCount
-from genbench.store.sums import EncodedSums, TaskSums, asked_digests, questions_digest, write_sums
+from genbench.store.sums import (
+    EncodedSums,
+    TaskSums,
+    asked_digests,
+    clusters_of,
+    questions_digest,
+    write_sums,
+)
 from genbench.suite.config import SuiteConfig, TaskEntry
-from genbench.tasks.loaded_task import VerifiedTask
+from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 from genbench.tasks.published import group_page, references
-from genbench.types import STATUSES, UNRATED, Verdict
+from genbench.types import OURS, STATUSES, UNRATED, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,8 @@ class BuiltResults:
         """
         folder.write_manifest(self.manifest)
         write_sums(folder.path, self.sums)
-        return self.results.model_copy(update=folder.write_results(self.results))
+        results = self.results.model_copy(update={"files": folder.file_seals(self.results.tasks)})
+        return results.model_copy(update=folder.write_results(results))
 
 
 def build_results(
@@ -137,8 +149,8 @@ def _too_many_excluded(tasks: Mapping[str, TaskResults], share: float) -> list[s
         excluded = task.excluded - task.status_counts.get("unscored", 0) - (task.unanswered or 0)
         if task.samples and excluded > share * task.samples:
             found.append(
-                f"{name}: {excluded} of {task.samples} samples are excluded (defects of ours), more than "
-                f"the {share:.1%} that the suite allows"
+                f"{name}: {excluded} of {task.samples} samples are excluded, more than the {share:.1%} that "
+                f"the suite allows{reason_words(task, OURS) or ' (defects of ours)'}"
             )
     return found
 
@@ -260,19 +272,33 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     found = estimates(table, item.task.metrics, seed, item.task.folder, level=level)
     lead = found[table.label(headline)]
     samples = sum(table.statuses.values())
-    extra = part_records(table, seed, item.version, judged=described.judge is not None)
+    graded = described.judge is not None and not described.judge.reads
+    extra = part_records(table, seed, item.version, judged=graded)
+    if table.replies:
+        extra["replies"] = dict(table.replies.most_common())
+    if table.left_open:
+        extra["open_traces"] = open_traces_record(table.left_open, item.task, manifest.terms)
     if table.forgeable:
         extra["forgeable"] = table.forgeable
+    if (reading := read_counts(table.readings.elements())) is not None:
+        extra["read_by"] = reading
     info = item.task.task.info
     lists = info.macro_lists
     values = problem_values(table, headline, stored.name, info.macro, info.weights, lists=lists)
-    macro = macro_record(table, values, info.macro, lists=lists)
+    macro = macro_record(table, values, info.macro, lists=lists, mean=info.macro_mean, seed=seed)
     if macro is not None:
         extra["macro"] = macro
     if described.reported is not None:
         extra["reported"] = reported_record(described.reported, lead, macro)
-    if described.unanswered == "excluded" or described.is_unrated:
+    if item.task.excludes_unanswered or described.is_unrated:
         extra["unanswered"] = table.unanswered
+    stopping = stopping_record(stored.stopping, stored.tokens.all_completion)
+    if stopping is not None:
+        extra["stopping"] = stopping
+    if table.refused:
+        extra["refused"] = dict(table.refused)
+    if table.whys:
+        extra["reasons"] = table.reasons
     if table.rollouts:
         extra["rollouts"] = rollouts_record(table.rollouts)
     if described.judge is not None:
@@ -304,13 +330,23 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     return built
 
 
+def open_traces_record(samples: int, task: LoadedTask, terms: Mapping[str, Any]) -> OpenTracesRecord:
+    """Return the record of replies that ended in an open trace, with what may have ended them."""
+    stop = tuple(dict.fromkeys((*task.decoding.stop, *task.answer_stops)))
+    is_parsed = terms["engine"].get("prompts") == "chat"
+    cause: Literal["stop", "parser", "model"] = "stop" if stop else "parser" if is_parsed else "model"
+    return OpenTracesRecord(samples=samples, cause=cause, stop=stop)
+
+
 def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:
     """Return the table of the current verifier's verdicts. With `keep` also return those verdicts.
 
     A verdict whose completion was lost does not count, so that a metric is missing if a sample is.
     """
     problems = [problem for problem in item.task.problems if stored.has(problem.problem_id, 0)]
-    excludes = item.task.task.info.unanswered == "excluded"
+    if groups := clusters_of([stored.problems[problem.problem_id] for problem in problems]):
+        problems = [replace(problem, group=group) for problem, group in zip(problems, groups, strict=True)]
+    excludes = item.task.excludes_unanswered
     table, kept = VerdictTable(problems, item.task.k, stored.counts, excludes), list[Verdict]()
     table.is_unrated = item.task.verifier == UNRATED
     on_disk = stored.on_disk
@@ -436,6 +472,8 @@ def problem_sums(table: VerdictTable, stored: StoredTask) -> TaskSums:
     if table.groups is not None:
         optional["groups"] = tuple(table.groups)
     ids = tuple(problem.problem_id for problem in table.problems)
+    if measures := _problem_measures(table, stored, ids):
+        optional["measures"] = measures
     return TaskSums(
         k=table.k,
         problem_ids=ids,
@@ -445,3 +483,20 @@ def problem_sums(table: VerdictTable, stored: StoredTask) -> TaskSums:
         asked=asked_digests([stored.problems[name] for name in ids]),
         **optional,
     )
+
+
+def _problem_measures(
+    table: VerdictTable, stored: StoredTask, ids: Sequence[str]
+) -> dict[str, tuple[float | None, ...]]:
+    """Return the measures next to the score that a gate may ask for: endings of replies, or bits per byte."""
+    texts = scored_texts(ids, table.details, table.groups)
+    if texts is not None:
+        if "bpb_gold" not in texts.names:
+            return {}
+        values = dict(zip(texts.problem_ids, texts.values("bpb_gold").tolist(), strict=True))
+        return {"bpb_gold": tuple(values.get(name) for name in ids)}
+    if not stored.stopping.samples:
+        return {}
+    found = stored.stopping.shares(ids)
+    # Most tasks have no empty reply. A list of zeros for each of a million problems is left out.
+    return {name: shares for name, shares in found.items() if name == "cut_off" or any(shares)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,9 +16,10 @@ from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.stats.pairwise import length_controlled, style_controlled
+from genbench.stats.ratios import MeanDifference, mean_bounds, mean_difference
 from genbench.stats.scores import Floats
 from genbench.store.manifest import JudgeRecord
-from genbench.types import Verdict
+from genbench.types import Status, Verdict
 
 
 class AccuracyRecord(JsonRecord):
@@ -100,6 +101,10 @@ class PairwiseRecord(JsonRecord):
     )
 
 
+AttemptRatio = Literal["f1", "hallucination"]
+"""The figures of attempts that are ratios of two sums over problems."""
+
+
 class AttemptsRecord(JsonRecord):
     """Shares of attempted answers (Wei et al. 2024, SimpleQA, section 3)."""
 
@@ -110,6 +115,20 @@ class AttemptsRecord(JsonRecord):
         description="share of the attempted samples that are correct"
     )
     f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")
+    f1_ci: Interval | None = Field(
+        default=None, description="95% interval for new questions of this kind; absent in older runs"
+    )
+    partial: Share | None = Field(
+        default=None, description="share of all samples that are right in part; absent in older runs"
+    )
+    hallucination: Share | None = Field(
+        default=None,
+        description="share incorrect of the samples that are not correct; null if all are correct, absent in "
+        "older runs",
+    )
+    hallucination_ci: Interval | None = Field(
+        default=None, description="95% interval for new questions of this kind; absent in older runs"
+    )
 
 
 class PointsRecord(JsonRecord):
@@ -185,7 +204,7 @@ def judged_record(
         )
         extra["decided_by"] = dict(Counter(str(verdict.detail["decided_by"]) for verdict in scored))
     if "no_answer" in judge.statuses.values():
-        extra["attempts"] = _attempts(scored)
+        extra["attempts"] = attempts_record(scored, table)
     if judge.in_pairs and scored:
         extra["pairwise"] = _pairwise(lead, scored)
     if any("share_of_points" in verdict.detail for verdict in scored):
@@ -251,21 +270,95 @@ def _accuracy(table: VerdictTable, name: str, seed: int) -> AccuracyRecord:
     return AccuracyRecord(value=float(values.mean()), ci=found.bounds, ci_method=found.method)
 
 
-def _attempts(scored: Sequence[Verdict]) -> AttemptsRecord:
-    """Return the share of attempted answers and their accuracy (Wei et al. 2024, SimpleQA)."""
+def attempts_record(scored: Sequence[Verdict], table: VerdictTable) -> AttemptsRecord:
+    """Return the shares of attempted answers (Wei et al. 2024, SimpleQA), and ratios with their intervals."""
     n = len(scored)
-    right = sum(verdict.score or 0.0 for verdict in scored)
-    silent = sum(verdict.status == "no_answer" for verdict in scored)
-    given = right / (n - silent) if n > silent else None
-    total = right / n if n else None
-    both = (given or 0.0) + (total or 0.0)
+    if not n:
+        return AttemptsRecord(
+            correct=None, not_attempted=None, incorrect=None, correct_given_attempted=None, f1=None
+        )
+    shares: defaultdict[str, list[str]] = defaultdict(list)
+    for verdict in scored:
+        shares[verdict.sample.problem_id].append(attempt_of(verdict.status, verdict.score))
+    total = Counter(kind for said in shares.values() for kind in said)
+    right, wrong, silent = (total[kind] / n for kind in ("correct", "incorrect", "not_attempted"))
+    sums = attempt_sums(list(shares.values()))
+    clusters = {problem.problem_id: problem.group for problem in table.problems}
+    groups = [clusters.get(name) for name in shares]
+    f1, f1_ci = _ratio(*sums["f1"], groups)
+    hallucination, hallucination_ci = _ratio(*sums["hallucination"], groups)
     return AttemptsRecord(
-        correct=total,
-        not_attempted=silent / n if n else None,
-        incorrect=(n - silent - right) / n if n else None,
-        correct_given_attempted=given,
-        f1=2 * (given or 0.0) * (total or 0.0) / both if both else None,
+        correct=right,
+        not_attempted=silent,
+        incorrect=wrong,
+        correct_given_attempted=right / (1 - silent) if silent < 1 else None,
+        f1=f1,
+        f1_ci=f1_ci,
+        partial=total["partial"] / n,
+        hallucination=hallucination,
+        hallucination_ci=hallucination_ci,
     )
+
+
+def attempt_of(status: Status, score: float | None) -> str:
+    """Return what a judged sample is: correct, incorrect, partial or not_attempted."""
+    if status == "no_answer":
+        return "not_attempted"
+    return {1.0: "correct", 0.0: "incorrect"}.get(score or 0.0, "partial")
+
+
+def attempt_sums(said: Sequence[Sequence[str]]) -> dict[AttemptRatio, tuple[Floats, Floats]]:
+    """Return the two sums by problem whose ratios are F1 and the rate of hallucinations.
+
+    With P = c / attempted and R = c / N, F1 = 2 P R / (P + R) = 2 c / (N + attempted).
+
+    Args:
+        said: what the samples of each problem are. No problem has none.
+    """
+    correct, incorrect, unsaid = (
+        np.array([own.count(kind) / len(own) for own in said])
+        for kind in ("correct", "incorrect", "not_attempted")
+    )
+    return {"f1": (2 * correct, 2 - unsaid), "hallucination": (incorrect, 1 - correct)}
+
+
+def attempt_differences(
+    base: Sequence[Sequence[str]], tuned: Sequence[Sequence[str]], groups: Sequence[str | None] | None
+) -> dict[AttemptRatio, MeanDifference]:
+    """Return the paired differences of F1 and of the rate of hallucinations, as far as both have one.
+
+    Args:
+        base: what the samples of each problem are in base.
+        tuned: the same of tuned, for the same problems.
+    """
+    pairs = zip(attempt_sums(base).items(), attempt_sums(tuned).values(), strict=True)
+    return {
+        name: mean_difference(_linear(*before), _linear(*after), groups)
+        for (name, before), after in pairs
+        if before[1].any() and after[1].any()
+    }
+
+
+def _linear(counts: Floats, units: Floats) -> Floats:
+    """Return values by problem whose mean is the ratio of two sums, to the first order (delta method)."""
+    value = float(counts.sum() / units.sum())
+    return np.asarray(value + (counts - value * units) / units.mean(), dtype=np.float64)
+
+
+def _ratio(
+    counts: Floats, units: Floats, groups: Sequence[str | None]
+) -> tuple[float | None, Interval | None]:
+    """Return a ratio of two sums over problems with its interval (whole clusters).
+
+    Both are None if the second sum is 0.
+    """
+    if not units.any():
+        return None, None
+    value = float(counts.sum() / units.sum())
+    found = mean_bounds(_linear(counts, units), groups)
+    if found.ci is None:
+        return value, None
+    return value, (max(0.0, found.ci[0]), min(1.0, found.ci[1]))
 
 
 def _pairwise(lead: EstimateRecord, scored: Sequence[Verdict]) -> PairwiseRecord:

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from genbench.analysis.results.table import VerdictTable
 from genbench.json_record import JsonRecord
-from genbench.protocols import MACRO_JOINT, PublishedScore
-from genbench.stats.macro import MeanRecord, mean_over_parts
+from genbench.protocols import MACRO_JOINT, MacroMean, PublishedScore
+from genbench.stats.macro import MeanRecord, harmonic_over_parts, mean_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
 
@@ -21,6 +21,12 @@ class MacroRecord(MeanRecord):
     """The mean over the strata of a task, which count alike."""
 
     by: str = Field(description="the stratum: subject, language …")
+    mean: MacroMean = Field(default="plain", description="which mean of its values; absent in older runs")
+
+    @property
+    def name(self) -> str:
+        """Return what reports call the mean."""
+        return f"{'' if self.mean == 'plain' else f'{self.mean} '}mean over"
 
 
 class GroupRecord(JsonRecord):
@@ -111,13 +117,21 @@ def _noise(scores: Scores) -> Floats | None:
 
 
 def macro_record(
-    table: VerdictTable, found: ProblemValues | None, by: str | None, *, lists: bool = False
+    table: VerdictTable,
+    found: ProblemValues | None,
+    by: str | None,
+    *,
+    lists: bool = False,
+    mean: MacroMean = "plain",
+    seed: int = 0,
 ) -> MacroRecord | None:
     """Return the mean over a stratum of the task, or None if the task names none or it has one value.
 
     Args:
         lists: whether the stratum is a list of values. A problem counts in each of them, as often as it is
             there.
+        mean: which mean of the values of the stratum.
+        seed: the seed of the resampling that the interval of a harmonic mean is from.
     """
     if found is None or by is None:
         return None
@@ -130,14 +144,15 @@ def macro_record(
     if len({part for _, part in placed}) < 2:
         return None
     kept = [place for place, _ in placed]
-    mean = mean_over_parts(
-        found.values[kept],
-        [part for _, part in placed],
-        [found.clusters[place] for place in kept],
-        weights=found.weights or None,
-        noise=None if found.noise is None else found.noise[kept],
+    values, parts = found.values[kept], [part for _, part in placed]
+    clusters = [found.clusters[place] for place in kept]
+    noise = None if found.noise is None else found.noise[kept]
+    made = (
+        harmonic_over_parts(values, parts, clusters, seed=seed, noise=noise)
+        if mean == "harmonic"
+        else mean_over_parts(values, parts, clusters, weights=found.weights or None, noise=noise)
     )
-    return MacroRecord.from_object(mean, by=by, n=len(set(kept)))
+    return MacroRecord.from_object(made, by=by, mean=mean, n=len(set(kept)))
 
 
 def group_records(

@@ -10,15 +10,18 @@ from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.likelihood import LikelihoodRecord
-from genbench.analysis.records import Bounded, StratumRecord
+from genbench.analysis.reading import ReadCounts
+from genbench.analysis.records import Bounded, ExcludedSamples, StratumRecord
 from genbench.analysis.results.judge_figures import (
     JudgedRecord,
 )
 from genbench.analysis.results.means import GroupRecord, MacroRecord
+from genbench.analysis.stopping import StoppingRecord
 from genbench.errors import InputError, RunFolderError
 from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.protocols import PublishedScore
 from genbench.stats.estimates import EstimateRecord
+from genbench.store.file_seal import FileSeal
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import VerifierRecord
 from genbench.store.seal import SealRecord
@@ -81,6 +84,17 @@ class ReportedRecord(JsonRecord):
     )
 
 
+class OpenTracesRecord(JsonRecord):
+    """Replies that ended by themselves within their trace, so that they have no answer."""
+
+    samples: Count = Field(description="samples with such a reply")
+    cause: Literal["stop", "parser", "model"] = Field(
+        description="stop: a stop text may be in the trace; parser: the server returned reasoning without "
+        "content; model: neither, so the model itself ended its turn"
+    )
+    stop: tuple[str, ...] = Field(description="the stop texts that the replies ended at")
+
+
 class TaskResults(EstimateRecord):
     """One task of a run: its headline metric, then everything else that is known about it."""
 
@@ -89,8 +103,26 @@ class TaskResults(EstimateRecord):
     lacking: Count = Field(description="samples without a verdict")
     status_counts: dict[Status, Count] = Field(description="samples by status")
     trace_counts: dict[str, Count] = Field(description="samples by the status of their trace")
+    read_by: ReadCounts | None = Field(
+        default=None,
+        description="samples by how their answer was read, without excluded ones; absent if no verdict says "
+        "it, as in older runs and in tasks whose verifier reads no answer",
+    )
     truncated_share: Share | None = Field(
         description="share of samples that were cut off by max_tokens or a content filter, right or wrong"
+    )
+    replies: dict[str, Count] | None = Field(
+        default=None,
+        description="samples in which no function call could be read, by what the reply is instead; absent "
+        "if there are none",
+    )
+    open_traces: OpenTracesRecord | None = Field(
+        default=None,
+        description="replies that ended in an open trace without being cut off; absent if there are none",
+    )
+    stopping: StoppingRecord | None = Field(
+        default=None,
+        description="how the replies ended; absent if given texts were scored, and in older runs",
     )
     clamped: Count = Field(description="completions whose max_tokens was lowered to fit the context")
     forgeable: Count | None = Field(
@@ -109,6 +141,16 @@ class TaskResults(EstimateRecord):
         default=None,
         description="samples without an answer, which count neither way and are among `excluded`; of a task "
         "that is never scored all samples; absent if they count as wrong",
+    )
+    refused: dict[str, Count] | None = Field(
+        default=None,
+        description="samples whose prompts a server refused, by content_filter or context; absent if there "
+        "are none",
+    )
+    reasons: tuple[ExcludedSamples, ...] | None = Field(
+        default=None,
+        description="the most frequent reasons why samples were excluded or their prompts refused; absent if "
+        "there are none",
     )
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"
@@ -183,6 +225,11 @@ class Results(ShownRecord):
     digest: str | None = Field(
         default=None, description="sha256 of this file with 64 zeros in this place; absent in older runs"
     )
+    files: dict[str, FileSeal] = Field(
+        default_factory=dict,
+        description="files that were there when this one was written, by their path in the folder; absent in "
+        "older runs",
+    )
     adaptive: AdaptiveResults | None = Field(
         default=None, description="looks of an adaptive run; absent if all samples were drawn"
     )
@@ -202,17 +249,3 @@ def read_results(folder: RunFolder) -> Results | None:
         return Results.from_json(record, str(folder.results_path))
     except InputError as error:
         raise RunFolderError(str(error)) from error
-
-
-def require_results(folder: RunFolder) -> Results:
-    """Read results.json of a finished run. Its warnings also say which files do not fit it.
-
-    Raises:
-        RunFolderError: the run is not finished. The message says what to do.
-    """
-    results = read_results(folder)
-    if results is None:
-        path = folder.path
-        raise RunFolderError(f"{path}: the run is not finished; continue it, or run: genbench score {path}")
-    misfits = tuple(f"{folder.path / item.file}: {item.why}" for item in folder.misfits())
-    return results.model_copy(update={"warnings": (*results.warnings, *misfits)}) if misfits else results

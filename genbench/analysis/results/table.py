@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.analysis.plugin_metrics import plug_in_estimate
-from genbench.analysis.records import StratumRecord
+from genbench.analysis.reading import Reading, reading_of
+from genbench.analysis.records import ExcludedSamples, StratumRecord
 from genbench.errors import InputError
 from genbench.protocols import MACRO_JOINT, ProblemScores
 from genbench.stats.estimates import EstimateRecord, estimate
@@ -26,6 +27,19 @@ NEVER_SCORED = "its answers are for people to read, and nothing scores them"
 def is_never_scored(found: object) -> bool:
     """Return whether an estimate is that of a task of kind none."""
     return isinstance(found, EstimateRecord) and found.missing == NEVER_SCORED
+
+
+_MOST_WHYS = 1_000
+"""Reasons that are kept. A verifier may have another one for each sample."""
+_SHOWN_WHYS = 3
+_WHY_CHARS = 200
+
+
+def why_excluded(detail: Mapping[str, Any]) -> str:
+    """Return why a sample was excluded or refused: the message of server, verifier or judge."""
+    text = next((str(detail[key]) for key in ("why", "error") if detail.get(key)), str(dict(detail)))
+    # The last line of a traceback says what happened.
+    return text.strip().rpartition("\n")[2][:_WHY_CHARS]
 
 
 @dataclass(slots=True)
@@ -53,9 +67,19 @@ class VerdictTable:
     """The details of verdicts on scored texts, one for each problem."""
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
+    readings: Counter[Reading] = field(default_factory=Counter)
+    """Verdicts by how the answer was read."""
     truncated: int = 0
+    left_open: int = 0
+    """Samples whose trace is open, though nothing cut the reply off."""
     unanswered: int = 0
     """Samples without an answer that the task excludes."""
+    replies: Counter[str] = field(default_factory=Counter)
+    """Samples in which no call could be read, by what the reply is instead."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Samples whose prompts a server refused, by what refused them: content_filter or context."""
+    whys: dict[tuple[Status, str], list[Any]] = field(default_factory=dict)
+    """By status and reason, how many samples were excluded or refused, and the first of them."""
     forgeable: int = 0
     """Samples with a score whose tests a hostile program could fake (see verifiers.code)."""
     rollouts: list[Mapping[str, Any]] = field(default_factory=list)
@@ -93,10 +117,36 @@ class VerdictTable:
             self.rollouts.append(verdict.detail["rollout"])
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
+        if (reading := reading_of(verdict.status, verdict.detail)) is not None:
+            self.readings[reading] += 1
+        if isinstance(instead := verdict.detail.get("reply"), str):
+            self.replies[instead] += 1
         self.truncated += verdict.truncated
+        self.left_open += verdict.status == "unclosed_trace" and not verdict.truncated
         self.unanswered += verdict.score is None and verdict.status not in OURS
+        if kind := verdict.detail.get("refused"):
+            self.refused[str(kind)] += 1
+        if kind or verdict.status in OURS:
+            self._note(verdict)
         self.forgeable += bool(verdict.score) and verdict.detail.get("forgeable") is True
         return True
+
+    def _note(self, verdict: Verdict) -> None:
+        """Count why a sample was excluded or refused."""
+        key = (verdict.status, why_excluded(verdict.detail))
+        if key in self.whys:
+            self.whys[key][0] += 1
+        elif len(self.whys) < _MOST_WHYS:
+            self.whys[key] = [1, verdict.sample.problem_id, verdict.sample.sample_index]
+
+    @property
+    def reasons(self) -> tuple[ExcludedSamples, ...]:
+        """Return the most frequent reasons why samples were excluded, or prompts refused."""
+        most = sorted(self.whys.items(), key=lambda item: -item[1][0])[:_SHOWN_WHYS]
+        return tuple(
+            ExcludedSamples(status=status, why=why, samples=count, first=(problem, index))
+            for (status, why), (count, problem, index) in most
+        )
 
     @property
     def rows(self) -> list[ProblemScores]:

@@ -10,15 +10,19 @@ from typing import Any, TypeVar
 from genbench.analysis.corpus_metrics import CorpusCounts
 from genbench.analysis.instruction_accuracy import shares_by_kind
 from genbench.analysis.likelihood import scored_texts
-from genbench.analysis.results.record import Results, TaskResults, read_results
+from genbench.analysis.reading import Reading, reading_of
+from genbench.analysis.results.record import Results, read_results
+from genbench.analysis.results.run_state import run_state
 from genbench.analysis.sides.score_file import read_score_file
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError, RunFolderError, nearest
 from genbench.stats.noise import NoiseMeasurement
 from genbench.store.degenerate import UNANSWERED
 from genbench.store.manifest import TaskRecord
-from genbench.store.seal import Seal, SealRecord, broken
+from genbench.store.seal import Seal
+from genbench.store.state import RunState
 from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.store.sums import clusters_of
 from genbench.types import OURS, Status, Verdict
 
 T = TypeVar("T")
@@ -67,16 +71,19 @@ def side_of(run: StoredRun, results: Results | None, tasks: Sequence[str] = ()) 
     """
     manifest = run.manifest
     names = [name for name in manifest.tasks if not tasks or name in tasks]
+    read = {name: _task(run.task(name), manifest.tasks[name], results) for name in names}
+    state = run_state(run, results, tasks=names)
     return Side(
         path=run.path,
         name=manifest.model.name,
         run_id=manifest.run_id,
-        tasks={name: _task(run.task(name), manifest.tasks[name], results) for name in names},
+        tasks={
+            name: replace(task, broken=(*task.broken, *_broken(state, name))) for name, task in read.items()
+        },
         manifest=manifest,
         failed=results.failed if results else (),
         max_excluded_share=results.max_excluded_share if results else None,
-        misfits=run.folder.misfits(),
-        has_results=results is not None,
+        state=state,
         noise=_noise(run),
     )
 
@@ -111,7 +118,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
     if not stored.problem_ids:
         raise RunFolderError(f"{stored.folder.path}: task {stored.name} has no problems; continue the run")
     problems = stored.problems.values()
-    groups = tuple(problem["group"] for problem in problems)
+    groups = clusters_of(list(problems))
     columns = dict.fromkeys(column for problem in problems for column in problem["strata"])
     rows = _Rows(stored, described)
     rows.read(described.verifier.digest)
@@ -128,7 +135,8 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         lacking=rows.lacking,
         answers=_frozen(rows.answers),
         statuses=_frozen(rows.statuses),
-        groups=groups if any(groups) else None,
+        readings=_frozen(rows.readings),
+        groups=groups,
         strata={column: tuple(problem["strata"].get(column) for problem in problems) for column in columns},
         gating=described.gating,
         margin=None if described.margin is None else described.margin / 100,
@@ -139,22 +147,17 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         corpus=rows.counts.sums,
         without_counts=rows.counts.lacking,
         index=index,
-        broken=(*rows.broken, *_unsealed(stored, found, rows.seal.record)),
+        broken=tuple(rows.broken),
         judged=found.judge if found else None,
-        texts=scored_texts(stored.problem_ids, rows.details, groups if any(groups) else None),
+        texts=scored_texts(stored.problem_ids, rows.details, groups),
+        endings=stored.stopping.shares(stored.problem_ids) if stored.stopping.samples else None,
         kept=stored.kept,
     )
 
 
-def _unsealed(stored: StoredTask, found: TaskResults | None, verdicts: SealRecord) -> list[str]:
-    """Return how the lines on disk differ from those that results.json was made from."""
-    if found is None or found.seal is None:
-        return []
-    pairs = {
-        "completions": (stored.completions_seal, found.seal.completions),
-        "verdicts": (verdicts, found.seal.verdicts),
-    }
-    return [said for kind, pair in pairs.items() if (said := broken(kind, *pair))]
+def _broken(state: RunState, task: str) -> list[str]:
+    """Return how the files of a task differ from those that results.json was made from."""
+    return [f"{Path(item.file).name} {item.why}" for item in state.of(task) if not item.is_known]
 
 
 class _Rows:
@@ -167,13 +170,14 @@ class _Rows:
         self.scores: list[list[float | None]] = [[None] * k for k in sizes]
         self.answers: list[list[str | None]] = [[None] * k for k in sizes]
         self.statuses: list[list[Status]] = [["unscored"] * k for k in sizes]
+        self.readings: list[list[Reading | None]] = [[None] * k for k in sizes]
         self.details: list[Mapping[str, Any] | None] = [None] * len(sizes)
         self.by_clock: int | None = None
         self.touched = 0
         self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
         self.counts = CorpusCounts(len(sizes))
         self.lacking = stored.planned
-        self.seal = Seal()
+        self._seal = Seal()
         self._contradicting = self._impossible = 0
 
     @property
@@ -209,15 +213,18 @@ class _Rows:
                 self._keep(row, column, verdict)
             elif (verdict.status, verdict.score) != (self.statuses[row][column], self.scores[row][column]):
                 self._contradicting += 1
+                self._seal.add_verdict(verdict)
+        self._stored.verdict_seals[verifier] = self._seal.record
 
     def _keep(self, row: int, column: int, verdict: Verdict) -> None:
         self.lacking -= 1
-        self.seal.add_verdict(verdict)
+        self._seal.add_verdict(verdict)
         self._impossible += not _fits(verdict, self._described)
         self.counts.add(row, verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
         self.statuses[row][column] = verdict.status
+        self.readings[row][column] = reading_of(verdict.status, verdict.detail)
         rollout = verdict.detail.get("rollout")
         if isinstance(rollout, dict):
             self.by_clock = (self.by_clock or 0) + (rollout.get("ended_by") == "clock")
@@ -235,7 +242,7 @@ def _fits(verdict: Verdict, task: TaskRecord) -> bool:
     if task.is_unrated or verdict.status == "unrated":
         return task.is_unrated and verdict.status == "unrated" and verdict.score is None
     if verdict.score is None:
-        return task.unanswered == "excluded" and verdict.status in UNANSWERED
+        return task.excludes_unanswered and verdict.status in UNANSWERED
     if verdict.status in ("correct", "partial"):
         return (verdict.score == 1) == (verdict.status == "correct")
     return verdict.score == 0

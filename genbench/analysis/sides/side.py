@@ -10,12 +10,14 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from genbench.analysis.likelihood import ScoredTexts
+from genbench.analysis.reading import Reading
 from genbench.analysis.results.judge_figures import JudgedRecord
 from genbench.json_record import Count, JsonRecord
 from genbench.stats.noise import NoiseMeasurement
-from genbench.store.folder import Misfit
 from genbench.store.manifest import Manifest, TaskRecord
 from genbench.store.sample_index import SampleIndex
+from genbench.store.state import RunState, SealWord
+from genbench.store.stopping import Ending
 from genbench.types import OURS, Completion, Status
 
 SideKind = Literal["run", "score file"]
@@ -30,6 +32,11 @@ class SideRecord(JsonRecord):
     run_id: str = Field(description="name of the run in the seeds of resampling")
     model_identity: str | None = Field(description="digest of the model; null for a score file")
     run_seed: Count | None = Field(description="the seed of the run; null for a score file")
+    seal: SealWord | None = Field(
+        default=None,
+        description="whole: its files are as they were written; unsealed: nothing tells (an older run, or "
+        "one without results); edited: a file was changed; absent for a score file",
+    )
 
 
 T = TypeVar("T")
@@ -54,6 +61,8 @@ class SideTask:
     """Samples without a verdict: not drawn, or not verified yet."""
     answers: tuple[tuple[str | None, ...], ...] | None = None
     statuses: tuple[tuple[Status, ...], ...] | None = None
+    readings: tuple[tuple[Reading | None, ...], ...] | None = None
+    """How each answer was read. None for score files."""
     groups: tuple[str | None, ...] | None = None
     strata: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     gating: bool | None = None
@@ -79,6 +88,8 @@ class SideTask:
     """The judge's entry of the task in results.json, or None."""
     texts: ScoredTexts | None = None
     """The measures of scored texts by problem. None if answers were drawn, and for score files."""
+    endings: Mapping[Ending, tuple[float | None, ...]] | None = None
+    """The share of each problem's samples that end so. None if nothing was drawn, and for score files."""
     kept: tuple[Completion, ...] = ()
     """The completions of a few samples, if the side was opened to verify them again."""
 
@@ -110,7 +121,7 @@ class SideTask:
     @property
     def excludes_unanswered(self) -> bool:
         """Return whether samples without an answer count neither way."""
-        return self.described is not None and self.described.unanswered == "excluded"
+        return self.described is not None and self.described.excludes_unanswered
 
     @property
     def unanswered_share(self) -> float:
@@ -139,10 +150,14 @@ class SideTask:
             scores=_pick(self.scores, rows),
             answers=None if self.answers is None else _pick(self.answers, rows),
             statuses=None if self.statuses is None else _pick(self.statuses, rows),
+            readings=None if self.readings is None else _pick(self.readings, rows),
             groups=None if self.groups is None else _pick(self.groups, rows),
             strata={column: _pick(labels, rows) for column, labels in self.strata.items()},
             followed={kind: _pick(shares, rows) for kind, shares in self.followed.items()},
             corpus={name: _pick(counts, rows) for name, counts in self.corpus.items()},
+            endings=None
+            if self.endings is None
+            else {name: _pick(shares, rows) for name, shares in self.endings.items()},
         )
 
 
@@ -161,10 +176,8 @@ class Side:
     """The share of a task's samples that may be excluded. None without results.json."""
     imported: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """For an imported score file: each tool whose log it was, and what that log does not record."""
-    misfits: tuple[Misfit, ...] = ()
-    """Files of the run folder that are not those that results.json was written with."""
-    has_results: bool = True
-    """Whether results.json is there, without which nothing tells whether files were changed."""
+    state: RunState | None = None
+    """Whether the files of the run folder are as they were written. None for a score file."""
     noise: NoiseMeasurement | None = None
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 
@@ -183,6 +196,7 @@ class Side:
             run_id=self.run_id,
             model_identity=self.identity,
             run_seed=self.run_seed,
+            **({} if self.state is None else {"seal": self.state.word}),
         )
 
     @property

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from genbench.engines.http.apis import finish_of, judge_api
 from genbench.engines.http.server import (
     HttpServer,
     ServerAddress,
@@ -16,6 +17,7 @@ from genbench.engines.http.server import (
     choice_of,
     plain,
     reply_bytes,
+    said,
     without_surrogates,
 )
 from genbench.errors import RequestFailedError, RequestStuckError
@@ -23,16 +25,13 @@ from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeServer
 from genbench.types import Question
 
-_MOST_LIKELY = {"vllm": 20, "none": 5}
-"""How many first tokens a server names. vLLM allows 20 by default, and OpenAI's API 5."""
-
 
 class ChatServer:
     """A judge or a simulated user behind `base_url`.
 
     Args:
         settings: address, model, number of requests at the same time, time limits.
-        decoding: sent whole, since servers fill gaps from the checkpoint's generation_config.
+        decoding: sent as far as its kind of server takes it.
         first_pause_s: the first wait before a retry. It doubles up to a minute, with jitter.
         what: what the server is, for messages.
         key: the key of the suite that names it, for messages.
@@ -47,7 +46,7 @@ class ChatServer:
         what: str = "judge server",
         key: str = "judge.server",
     ) -> None:
-        self.settings, self._decoding = settings, decoding
+        self.settings, self._decoding, self._api = settings, decoding, judge_api(settings)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._server = HttpServer(_address(settings, what, key), first_pause_s)
         self._declared: dict[str, Any] = {}
@@ -66,8 +65,14 @@ class ChatServer:
             "model": settings.model,
             "revision_declared": settings.revision,
             "proven": False,
+            **({"not_pinned": left} if (left := self.not_pinned) else {}),
             **self._declared,
         }
+
+    @property
+    def not_pinned(self) -> list[str]:
+        """Return what shapes a reply and is left to the server, since it cannot be told it."""
+        return self._api.not_pinned([self._decoding], self.settings.body)
 
     @property
     def workers(self) -> int:
@@ -109,39 +114,29 @@ class ChatServer:
         return _text(record or {})
 
     def _body(self, question: Question) -> dict[str, Any]:
-        settings, decoding = self.settings, self._decoding
+        settings, api = self.settings, self._api
         body: dict[str, Any] = {
             "model": settings.model,
-            "messages": [{"role": item.role, "content": item.content} for item in question.messages],
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "presence_penalty": decoding.presence_penalty,
-            "frequency_penalty": decoding.frequency_penalty,
-            "max_tokens": question.max_tokens,
-            "seed": question.seed,
-            "n": 1,
+            "messages": [
+                {"role": item.role, "content": api.content(item.content)} for item in question.messages
+            ],
+            **api.sampling(self._decoding, question.max_tokens, question.seed),
         }
-        if settings.structured == "vllm":
-            body |= {
-                "top_k": decoding.top_k,
-                "min_p": decoding.min_p,
-                "repetition_penalty": decoding.repetition_penalty,
-            }
-            if question.structured:
-                body["structured_outputs"] = dict(question.structured)
-            if settings.chat_template_kwargs:
-                body["chat_template_kwargs"] = settings.chat_template_kwargs
-        return body
+        if api.constrains is not None and settings.structured == "vllm" and question.structured:
+            body[api.constrains] = dict(question.structured)
+        if api.template_kwargs and settings.chat_template_kwargs:
+            body["chat_template_kwargs"] = settings.chat_template_kwargs
+        return body | settings.body
 
     def _first_token_body(self, question: Question) -> dict[str, Any]:
+        greedy = self._decoding.model_copy(update={"temperature": 0.0})
+        body = self._api.sampling(greedy, 1, question.seed)
         return {
             "model": self.settings.model,
             "prompt": "".join(item.content for item in question.messages),
-            "max_tokens": 1,
-            "temperature": 0,
-            "logprobs": _MOST_LIKELY[self.settings.structured],
-            "seed": question.seed,
-            "n": 1,
+            "logprobs": self._api.most_likely,
+            **body,
+            **self.settings.body,
         }
 
     async def close(self) -> None:
@@ -159,6 +154,9 @@ def _address(settings: JudgeServer, what: str, key: str) -> ServerAddress:
         concurrency=settings.concurrency,
         timeout_s=settings.timeout_s,
         retries=settings.retries,
+        api=judge_api(settings),
+        form=settings,
+        replies_as=settings.replies_as,
     )
 
 
@@ -191,9 +189,17 @@ def _first_tokens(record: Mapping[str, Any], texts: Sequence[str]) -> dict[str, 
 def _text(record: Mapping[str, Any]) -> str:
     choice = choice_of(record)
     message = choice.get("message")
-    if not isinstance(message, dict) or "content" not in message:
+    if not isinstance(message, dict) or not {"content", "refusal"} & message.keys():
         raise Transient("half a reply: the choice has no message with content")
-    if not isinstance(message["content"], str):
-        finish = plain(str(choice.get("finish_reason")))
-        raise RequestFailedError(f"no text (finish_reason '{finish}'): is a reasoning parser on?")
-    return without_surrogates(message["content"])
+    _, text = said(message)
+    if text is None:
+        finish = choice.get("finish_reason")
+        is_cut = isinstance(finish, str) and finish_of(finish) == "length"
+        why = (
+            "max_tokens of the judge's decoding ended it before its answer; a model that reasons first needs "
+            "more, or none: judge.server.fields: {max_tokens: none}"
+            if is_cut
+            else "is a reasoning parser on?"
+        )
+        raise RequestFailedError(f"no text (finish_reason '{plain(str(finish))}'): {why}")
+    return without_surrogates(text)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from genbench.engines.http.kind import OPENAI_FIELDS, HttpSettings
+from genbench.engines.http.apis import Api, finish_of
+from genbench.engines.http.kind import HttpSettings
 from genbench.engines.http.server import (
     HttpServer,
     Transient,
@@ -18,11 +19,19 @@ from genbench.engines.http.server import (
     choice_of,
     plain,
     reply_bytes,
+    said,
     whole_number,
     without_surrogates,
 )
 from genbench.engines.likelihood import Scored, joined, scored_completion, sum_of
-from genbench.errors import ConfigError, EngineDiedError, EngineError, RequestFailedError, RequestStuckError
+from genbench.errors import (
+    ConfigError,
+    EngineDiedError,
+    EngineError,
+    PromptRefusedError,
+    RequestFailedError,
+    RequestStuckError,
+)
 from genbench.protocols import Engine
 from genbench.tools.calls import tagged_calls
 from genbench.tools.families import parse
@@ -58,81 +67,52 @@ def _reply(message: Message, place: int) -> dict[str, Any]:
     return {"role": message.role, "content": said or None, "tool_calls": listed}
 
 
-_FINISH: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "model_length": "length",
-    "content_filter": "content_filter",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
-}
-"""What servers call the end of a completion. Any other word, such as `abort`, is no whole reply."""
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answers to one request. `refused` is why there is no whole answer, in its words."""
 
-Reply = tuple[str, FinishReason, tuple[int | None, int | None]]
-"""Text, finish reason, (prompt tokens, completion tokens)."""
+    text: str
+    finish: FinishReason
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    refused: str = ""
 
 
 def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
-    """Return the request as JSON. A server fills missing fields with the checkpoint's own defaults."""
-    fields = settings.decodings[request.sample.task].sampling
-    record: dict[str, Any] = {
-        "model": settings.model,
-        "n": 1,
-        "stream": False,
-        "max_tokens": request.max_tokens,
-        "seed": request.seed,
-        **{key: fields[key] for key in OPENAI_FIELDS},
-    }
+    """Return the request as JSON: what its kind of server takes, and what the suite adds."""
+    api, decoding = settings.api, settings.decodings[request.sample.task]
+    record = {"model": settings.model, **api.sampling(decoding, request.max_tokens, request.seed)}
     if settings.config.prompts == "token_ids":
         record["prompt"] = list(request.token_ids)
     else:
-        record["messages"] = chat_messages(request)
+        record["messages"] = [
+            item | {"content": api.content(item["content"])} for item in chat_messages(request)
+        ]
         if request.messages and request.messages[-1].role == "assistant":
-            record |= _continuation(settings, request)
+            record |= _continuation(api, request)
         if request.tools:
             record["tools"] = [dict(tool) for tool in request.tools]
-    return record | (_vllm_fields(settings, request) if settings.config.api == "vllm" else {})
+        if api.template_kwargs and settings.chat_template_kwargs:
+            record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
+    if api.pins_eos and settings.eos_token_id is not None and not decoding.ignore_eos:
+        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
+        record["stop_token_ids"] = list(dict.fromkeys([settings.eos_token_id, *decoding.stop_token_ids]))
+        record["ignore_eos"] = True
+    return record | dict(api.keeps_tokens) | settings.config.body
 
 
-def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
+def _continuation(api: Api, request: Request) -> Mapping[str, Any]:
     """Return the fields with which a server continues the last message.
 
     Raises:
         EngineError: the server's interface has none.
     """
-    if settings.config.api != "vllm":
+    if api.continued is None:
         raise EngineError(
-            f"task {request.sample.task} gives the beginning of its answers, and only servers with "
-            "engine.api: vllm can continue one; set the task's option answer_prefix: false"
+            f"task {request.sample.task} gives the beginning of its answers, and {api.name} cannot continue "
+            "one; set the task's option answer_prefix: false"
         )
-    return {"add_generation_prompt": False, "continue_final_message": True}
-
-
-def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        key: value
-        for key, value in settings.decodings[request.sample.task].sampling.items()
-        if key not in OPENAI_FIELDS and value is not None
-    }
-    if settings.eos_token_id is not None and not record["ignore_eos"]:
-        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
-        record["stop_token_ids"] = list(dict.fromkeys([settings.eos_token_id, *record["stop_token_ids"]]))
-        record["ignore_eos"] = True
-    record |= {
-        "skip_special_tokens": False,
-        "spaces_between_special_tokens": False,
-        "include_stop_str_in_output": False,
-        "add_special_tokens": False,
-    }
-    if settings.config.prompts == "chat" and settings.chat_template_kwargs:
-        record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
-    return record
+    return api.continued
 
 
 def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Request) -> Reply:
@@ -144,8 +124,10 @@ def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Reque
     """
     choice = choice_of(record)
     finish = choice.get("finish_reason")
-    reason = _FINISH.get(finish) if isinstance(finish, str) else None
+    reason = finish_of(finish) if isinstance(finish, str) else None
     text = choice.get("text") if settings.config.prompts == "token_ids" else _chat_text(settings, choice)
+    if text is None and reason == "content_filter":
+        text = ""  # nothing of it was let through
     if not isinstance(text, str):
         raise Transient(f"half a reply: its text is {type(text).__name__}")
     if reason is None:
@@ -159,7 +141,19 @@ def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Reque
             f"server {settings.base_urls[0]} counts {found} prompt tokens where {len(request.token_ids)} "
             "were sent: it does not take token ids as they are; set engine.prompts: chat"
         )
-    return without_surrogates(text), reason, (found, drawn)
+    refused = _filter_words(choice) if reason == "content_filter" else ""
+    return Reply(without_surrogates(text), reason, found, drawn, refused)
+
+
+def _filter_words(choice: Mapping[str, Any]) -> str:
+    """Return what a server says of a reply that its content filter cut off."""
+    found = choice.get("content_filter_results")  # Azure: {"violence": {"filtered": true, …}}
+    names = [
+        name
+        for name, item in (found.items() if isinstance(found, dict) else ())
+        if isinstance(item, dict) and item.get("filtered") is True
+    ]
+    return plain(f"finish_reason {choice['finish_reason']}" + (f" ({', '.join(names)})" if names else ""))
 
 
 def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
@@ -171,9 +165,9 @@ def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
     if not isinstance(message, dict):
         return None
     calls = tagged_calls(message)
-    if "content" not in message and not _trace(message) and not calls:
+    trace, content = said(message)
+    if "content" not in message and not trace and not calls and content is None:
         return None
-    trace, content = _trace(message), message.get("content")
     if calls and isinstance(content, str | None):
         content = f"{content}\n{calls}" if content else calls
     if not (isinstance(content, str | None) and isinstance(trace, str | None)):
@@ -182,10 +176,6 @@ def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
         return content or ""
     opened, closed = settings.trace_tags
     return f"{opened}{trace}{closed}{content}" if content is not None else f"{opened}{trace}"
-
-
-def _trace(message: Mapping[str, Any]) -> Any:
-    return message.get("reasoning") or message.get("reasoning_content") or None
 
 
 _PROBE = Continuation(0, (5, 6), (7, 8))
@@ -429,23 +419,22 @@ class HttpEngine(Engine):
             EngineError: the server cannot be used at all.
         """
         started = time.monotonic()
-        text, finish, tokens = await self._connected(
-            partial(self._under_one_version, lambda: self._asked(request.seed, lambda: self._once(request)))
-        )
+        reply = await self._connected(partial(self._under_one_version, partial(self._answered, request)))
         return Completion(
             sample=request.sample,
             turn=request.turn,
             seed=request.seed,
             prompt_digest=request.prompt_digest,
-            text=text,
-            finish_reason=finish,
-            prompt_tokens=tokens[0],
-            completion_tokens=tokens[1],
+            text=reply.text,
+            finish_reason=reply.finish,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
             trace_tokens=None,
             max_tokens=request.max_tokens,
             attempt=attempt,
             seconds=time.monotonic() - started,
             trace_opened=request.trace_opened,
+            refused=reply.refused,
         )
 
     async def _under_one_version(self, draw: Callable[[], Awaitable[T]]) -> T:
@@ -492,7 +481,10 @@ class HttpEngine(Engine):
         except TriesUsedUp as error:
             raise RequestStuckError(f"{self._server.address}: {error}") from None
         except RequestFailedError as error:
-            await self._refusals.refused(f"{self._server.address} refuses every request: {error}")
+            if isinstance(error, PromptRefusedError) and error.ends == "content_filter":
+                self._refusals.succeed()  # it reads what it is asked
+            else:
+                await self._refusals.refused(f"{self._server.address} refuses every request: {error}")
             raise
         else:
             self._refusals.succeed()
@@ -505,6 +497,13 @@ class HttpEngine(Engine):
         sent, largest = body(self.settings, request), reply_bytes(request.max_tokens)
         record = await self._server.once("POST", path, sent, largest=largest) or {}
         return read_reply(self.settings, record, request)
+
+    async def _answered(self, request: Request) -> Reply:
+        """Return the reply to a request, or that the server refuses its prompt."""
+        try:
+            return await self._asked(request.seed, lambda: self._once(request))
+        except PromptRefusedError as error:
+            return Reply("", error.ends, completion_tokens=0, refused=str(error))
 
     async def _look(self, failure: Transient) -> None:
         """End all requests if a try got no HTTP answer and the server is gone."""

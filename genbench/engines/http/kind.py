@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from genbench.engines.checkpoint import DECLARED, context_length, find, vocabulary_size
+from genbench.engines.http.apis import APIS, Api
 from genbench.engines.http.server import HttpServer, ServerAddress, Transient
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.protocols import Engine
-from genbench.suite.block import ApiKeyEnv
+from genbench.suite.block import ApiKeyEnv, ApiName, RequestForm
 from genbench.suite.config import Decoding, ModelConfig, ServedModel
 from genbench.suite.engine import EngineConfig, SuiteMistake
+from genbench.types import Message
 
-_FIRST_IN_FLIGHT: Mapping[str, int] = {"vllm": 256, "openai": 64}
-"""Requests in flight at first. A hosted API answers a larger burst with refusals."""
 _MOST_IN_FLIGHT = 4096
 """As many as eight GPUs with 512 slots each compute at a time behind one address."""
 
 
 _LISTEN_S = 20.0
-OPENAI_FIELDS = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "stop")
-"""Decoding keys that OpenAI's API has a field for. vLLM's has one for each of them."""
-_OPENAI_STOPS = 4
 
 
-class HttpConfig(ServedModel, EngineConfig):
+class HttpConfig(ServedModel, RequestForm, EngineConfig):
     """OpenAI-compatible servers of the models under test."""
 
     kind: Literal["http"] = "http"
-    api: Literal["vllm", "openai"] = Field(
-        "vllm", description="sampling fields that the servers accept: vLLM's, or only those of OpenAI's API"
+    api: ApiName = Field(
+        "vllm", description="kind of the servers, which says what fields they take and by what names"
     )
     prompts: Literal["token_ids", "chat"] = Field(
         "token_ids",
-        description="whether prompts are token ids for /completions or messages for /chat/completions",
+        description="whether prompts are token ids for /completions or messages for /chat/completions, "
+        "which is the default for servers that take nothing else",
     )
     api_key_env: ApiKeyEnv | None = None
     concurrency: int | None = Field(
@@ -62,6 +60,23 @@ class HttpConfig(ServedModel, EngineConfig):
     max_model_len: int | None = Field(
         None, ge=16, description="context in tokens; default: what the servers or the model state"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _asked_as_it_takes(cls, given: Any) -> Any:
+        """Set `prompts: chat` for a server that takes only messages."""
+        named = given.get("api") if isinstance(given, dict) else None
+        api = next((row for name, row in APIS.items() if name == named), None)
+        if api is None or not api.messages_only:
+            return given
+        if given.get("prompts", "chat") != "chat":
+            raise ValueError(f"prompts: {api.name} takes messages only; write chat, or leave it out")
+        return {**given, "prompts": "chat"}
+
+    @property
+    def asked_as(self) -> Api:
+        """Return what the servers take: the row of their kind, with what is said of them here."""
+        return APIS[self.api].asked_as(self)
 
     def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
         """Refuse a model that has no server, is served twice, or is rendered by the server against the suite.
@@ -95,8 +110,9 @@ class HttpConfig(ServedModel, EngineConfig):
             if getattr(model, key) != ModelConfig.model_fields[key].default:
                 why = "with engine.prompts chat the server renders prompts; use token_ids"
                 raise _mistake((*here, key), why)
-        if self.api == "openai" and model.chat_template_kwargs:
-            raise _mistake((*here, "chat_template_kwargs"), "OpenAI's API has no such field")
+        api = self.asked_as
+        if not api.template_kwargs and model.chat_template_kwargs:
+            raise _mistake((*here, "chat_template_kwargs"), f"{api.name} has no such field")
 
 
 def _mistake(loc: tuple[str, ...], why: str) -> SuiteMistake:
@@ -128,6 +144,12 @@ class HttpSettings(EngineSettings):
     chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     declared: Mapping[str, Any] = field(default_factory=dict)
     trust_remote_code: bool = False
+    replies_as: str | None = None
+
+    @property
+    def api(self) -> Api:
+        """Return what the servers take."""
+        return self.config.asked_as
 
     @property
     def address(self) -> ServerAddress:
@@ -141,13 +163,21 @@ class HttpSettings(EngineSettings):
             concurrency=self.workers,
             timeout_s=self.config.timeout_s,
             retries=self.config.retries,
+            api=self.api,
+            form=self.config,
+            replies_as=self.replies_as,
         )
+
+    @property
+    def no_loop_stop(self) -> str:
+        """Return why a reply that repeats cannot be ended."""
+        return "servers (engine.kind http) are asked for whole replies"
 
     @property
     def no_scores(self) -> str:
         """Return why the servers cannot score given texts. Only vLLM's API names the token of each number."""
         api, prompts = self.config.api, self.config.prompts
-        if api == "vllm" and prompts == "token_ids":
+        if self.api.scores and prompts == "token_ids":
             return ""
         return (
             f"with api: {api} and prompts: {prompts} it gives no log-probabilities by token id; "
@@ -167,7 +197,7 @@ class HttpSettings(EngineSettings):
     @property
     def first_workers(self) -> int:
         """Return how many requests one server gets at first."""
-        return min(self.workers, _FIRST_IN_FLIGHT[self.config.api])
+        return min(self.workers, self.api.in_flight)
 
     @property
     def members(self) -> dict[str, HttpSettings]:
@@ -186,10 +216,12 @@ class HttpSettings(EngineSettings):
                 "prompts": prompts,
                 "version": self.told.get("version"),
                 **({} if self.config.weights is None else {"weights": self.config.weights}),
+                **_said_of(self.config),
+                **({"not_pinned": left} if (left := self.not_pinned) else {}),
             },
             "declared": dict(self.declared),
             "eos_token_id": self.eos_token_id,
-            "skip_special_tokens": False if api == "vllm" else None,
+            "skip_special_tokens": self.api.keeps_tokens.get("skip_special_tokens"),
             "structured_outputs": None,
             "trust_remote_code": self.trust_remote_code,
             **rendered,
@@ -205,13 +237,25 @@ class HttpSettings(EngineSettings):
             "concurrency": self.config.concurrency or "grows",
             "timeout_s": self.config.timeout_s,
             "retries": self.config.retries,
+            **({"headers": self.config.headers} if self.config.headers else {}),
         }
+
+    @property
+    def not_pinned(self) -> list[str]:
+        """Return what shapes a reply and is left to the servers, since they cannot be told it."""
+        return self.api.not_pinned(self.decodings.values(), self.config.body)
 
     def make(self) -> Engine:
         """Return a new engine for the first of `base_urls`."""
         from genbench.engines.http.engine import HttpEngine  # noqa: PLC0415  it imports this module
 
         return HttpEngine(self)
+
+
+def _said_of(config: HttpConfig) -> dict[str, Any]:
+    """Return the terms of what a suite says of its servers. What it does not say is no term."""
+    keys = ("fields", "seed_bits", "query", "body")
+    return {key: value for key in keys if (value := getattr(config, key))}
 
 
 class HttpKind(EngineKind):
@@ -257,6 +301,7 @@ class HttpKind(EngineKind):
             chat_template_kwargs=config.chat_template_kwargs,
             declared={**dtype, **engine.declared, **own.declared},
             trust_remote_code=config.trust_remote_code,
+            replies_as=own.replies_as or engine.replies_as,
         )
         with ThreadPoolExecutor(max_workers=1) as pool:  # a notebook has a loop of its own
             told, silent = pool.submit(asyncio.run, _ask_all(settings, scores=model.scores)).result()
@@ -270,36 +315,55 @@ class ServedCheckpoint(FoundModel):
     served: HttpSettings
     silent: tuple[str, ...]
 
+    @property
+    def served_context(self) -> int | None:
+        """Return the servers' context, if they count the tokens of what they render."""
+        return self.served.max_model_len if self.served.api.tokenize is not None else None
+
+    def count(self, messages: Sequence[Message]) -> int | None:
+        """Return the tokens of a chat as a server renders it, or None if none of them tells."""
+        with ThreadPoolExecutor(max_workers=1) as pool:  # a notebook has a loop of its own
+            return pool.submit(asyncio.run, _count(self.served, messages)).result()
+
     def settings(self, prompts: PromptFacts) -> HttpSettings:
         """Return what the servers are asked with."""
         return replace(
             self.served,
-            decodings=prompts.decodings,
+            decodings={
+                task: found if self._takes(found) else self.served.decodings[task]
+                for task, found in prompts.decodings.items()
+            },
             trace_tags=prompts.trace_tags,
             eos_token_id=prompts.eos_token_id,
         )
 
+    def _takes(self, decoding: Decoding) -> bool:
+        most = self.served.api.most_stops
+        return most is None or len(decoding.stop) <= most
+
     def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
-        """Name the servers that did not answer."""
-        return self.silent
+        """Name the servers that did not answer, and what cannot be said to those that do."""
+        left = self.settings(prompts).not_pinned
+        if not left:
+            return self.silent
+        api = self.served.api
+        return (*self.silent, f"not pinned, since {api.name} cannot be told it: {', '.join(left)}")
+
+
+async def _count(settings: HttpSettings, messages: Sequence[Message]) -> int | None:
+    server = HttpServer(settings.address)
+    server.open()
+    try:
+        return await server.count(
+            [{"role": item.role, "content": item.content} for item in messages], settings.chat_template_kwargs
+        )
+    finally:
+        await server.close()
 
 
 def _check_decoding(task: str, decoding: Decoding, engine: HttpConfig) -> None:
-    if engine.api != "openai":
-        return
-    for key in decoding.sampling:
-        found = getattr(decoding, key)
-        if key not in OPENAI_FIELDS and found != Decoding.model_fields[key].default:
-            raise SuiteMistake(
-                ("decoding",),
-                f"task {task}: decoding.{key} is {found!r}, but OpenAI's API has no such field: leave it "
-                "out, or set engine.api: vllm if the servers accept it",
-            )
-    if len(decoding.stop) > _OPENAI_STOPS:
-        raise SuiteMistake(
-            ("decoding",),
-            f"task {task}: decoding.stop: OpenAI's API takes {_OPENAI_STOPS}, found {len(decoding.stop)}",
-        )
+    if why := engine.asked_as.refused_key(decoding):
+        raise SuiteMistake(("decoding",), f"task {task}: {why}")
 
 
 async def _ask_all(settings: HttpSettings, *, scores: bool) -> tuple[dict[str, Any], list[str]]:
@@ -394,6 +458,7 @@ def _identity(settings: HttpSettings, declared: str) -> str:
     """Return the served name, what the server says it loaded under it, and what the suite says it is."""
     root = settings.told.get("root")
     loaded = f" from {root}" if root and root != settings.model else ""
+    loaded += f" as {settings.replies_as}" if settings.replies_as else ""
     served = f"served:{settings.model}{loaded}, declared {declared}"
     version = settings.told.get("weights")
     return served if version is None else f"{DECLARED}weights {version} of {served}"

@@ -10,13 +10,16 @@ import math
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx
 
-from genbench.errors import ConfigError, EngineError, RequestFailedError
+from genbench.engines.http.apis import APIS, REFUSING, Api, ServerWords
+from genbench.engines.http.route import Proxy, client
+from genbench.errors import ConfigError, EngineError, PromptRefusedError, RequestFailedError
+from genbench.suite.block import RequestForm
 
 T = TypeVar("T")
 _LONGEST_PAUSE_S = 60.0
@@ -104,6 +107,9 @@ def retry_after(headers: Mapping[str, str], reply_s: float) -> float | None:
 
 LISTED_BYTES = 4 << 20
 """Largest body of a page that lists models."""
+_COUNT_S = 60.0
+_COUNTED_BYTES = 64 << 20
+"""Largest body of a page that counts tokens. It lists them all."""
 _FRAME_BYTES = 1 << 20
 _TOKEN_BYTES = 256
 """Bytes of JSON for one token. The longest tokens are runs of blanks, and CJK may be written as `\\uXXXX`."""
@@ -203,7 +209,9 @@ _RETRIED = frozenset({408, 409, 425, 429})
 _FIRST_PAUSE_S = 0.5
 _MISSING_PAGES = 3
 """First requests that may be told that there is no such page, by a server that does not list its models."""
-_QUOTED = 300
+_LOCKED = (401, 403)
+_UNREADABLE = (400, 422)
+_STREAMED, _EVENTS = "text/event-stream", b"data:"
 _ASIDE_S = 5.0
 """Limit for the questions whether it is there and which version it is. A working server answers at once."""
 
@@ -215,6 +223,9 @@ class ServerAddress:
     Args:
         what: its name in messages ("judge server").
         url_key: the suite's key with its address ("judge.server.base_url").
+        api: what its kind takes, with what the suite says of this server.
+        form: further headers, query and fields of the body.
+        replies_as: the model's name in its replies. None: the name that it is asked by.
     """
 
     what: str
@@ -225,6 +236,9 @@ class ServerAddress:
     concurrency: int
     timeout_s: float
     retries: int
+    api: Api = APIS["openai"]
+    form: RequestForm = field(default_factory=RequestForm)
+    replies_as: str | None = None
 
     def __str__(self) -> str:
         return f"{self.what} {self.base_url}"
@@ -242,24 +256,36 @@ class HttpServer:
 
     def __init__(self, address: ServerAddress, first_pause_s: float = _FIRST_PAUSE_S) -> None:
         self.address, self._first_pause_s = address, first_pause_s
-        self._headers = _headers(address)
-        self._secret = self._headers.get("Authorization", "").removeprefix("Bearer ")
+        self._secret = _key(address)
         self._client: httpx.AsyncClient | None = None
+        self._proxy: Proxy | None = None
         self._has_answered = False
         self._missing = 0
         self.retried = 0
 
     def open(self) -> None:
-        """Open the client. Nothing is sent yet."""
+        """Open the client. Nothing is sent yet.
+
+        Raises:
+            ConfigError: the environment names a proxy or certificates that cannot be used.
+        """
         address = self.address
+        headers = {**ACCEPTED, **address.form.headers}
+        if self._secret:
+            header = address.api.key_header
+            headers[header] = f"Bearer {self._secret}" if header.lower() == "authorization" else self._secret
         # httpx allows 100 connections by default. The caller bounds them.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=address.concurrency + 1)
-        self._client = httpx.AsyncClient(
-            base_url=address.base_url.rstrip("/") + "/",
-            headers=self._headers,
-            timeout=address.timeout_s,
-            limits=limits,
-        )
+        try:
+            self._client, self._proxy = client(
+                address.base_url,
+                headers=headers,
+                query=address.form.query,
+                timeout_s=address.timeout_s,
+                limits=limits,
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{address}: {error}") from None
 
     async def close(self) -> None:
         """Close all connections."""
@@ -294,10 +320,29 @@ class HttpServer:
         return self._own(await self._listed(limit_s)) | {"version": await self._version()}
 
     async def _listed(self, limit_s: float | None) -> list[dict[str, Any]]:
-        """Return the models that the server lists; nothing if it lists none."""
+        """Return the models that the server lists; nothing if it lists none.
+
+        Raises:
+            ConfigError: there is no list here, and one below /v1.
+        """
         models = await self.once("GET", "models", None, limit_s)
+        is_below = self.address.base_url.rstrip("/").endswith("/v1") or not self.address.api.lists_all
+        if models is None and not is_below:
+            await self._look_below("v1/models", limit_s)
         listed = models.get("data") if models else None
         return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
+    async def _look_below(self, path: str, limit_s: float | None) -> None:
+        """Refuse an address that has no list of models while one is below it."""
+        try:
+            models = await self.once("GET", path, None, limit_s)
+        except (Transient, RequestFailedError, ConfigError):
+            return
+        if models is not None and isinstance(models.get("data"), list):
+            raise ConfigError(
+                f"{self.address} has no page /models, and there is one at /v1/models: let "
+                f"{self.address.url_key} end in /v1"
+            )
 
     def _own(self, listed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return what the server states of the model. A value of another type than vLLM's is left out.
@@ -305,14 +350,16 @@ class HttpServer:
         Raises:
             ConfigError: it lists other models only.
         """
-        model, names = self.address.model, [self._said(str(item.get("id"))) for item in listed]
-        if names and model not in names:
+        api, model = self.address.api, self.address.model
+        names = [self._said(str(item.get("id")).removeprefix(api.listed_as)) for item in listed]
+        if api.lists_all and names and model not in names:
             raise ConfigError(f"{self.address} does not serve '{model}'; it serves: {', '.join(names[:10])}")
-        own = next((item for item in listed if item.get("id") == model), {})
+        own = next((item for name, item in zip(names, listed, strict=True) if name == model), {})
         told: dict[str, Any] = {
             key: self._said(own[key]) for key in ("root", "owned_by") if isinstance(own.get(key), str)
         }
-        context = whole_number(own.get("max_model_len"))
+        contexts = (whole_number(own.get(key)) for key in api.context_keys)
+        context = next((value for value in contexts if value is not None), None)
         return told if context is None else told | {"max_model_len": context}
 
     async def _version(self) -> str | None:
@@ -381,24 +428,56 @@ class HttpServer:
             async with asyncio.timeout(limit):
                 status, headers, found = await self._asked(method, path, body, largest)
         except TimeoutError:
-            raise Transient(f"no reply within {limit:g} s", unheard=True) from None
+            raise Transient(f"no reply within {limit:g} s{self._via}", unheard=True) from None
         except UnusableBodyError as error:
             raise Transient(str(error)) from None
         except httpx.HTTPError as error:
-            unheard = isinstance(error, httpx.TransportError)
-            raise Transient(f"{type(error).__name__}: {self._said(str(error))}", unheard=unheard) from None
+            raise self._unheard(error) from None
         if method == "POST" and status in (404, 405) and not self._has_answered:
             await self._look_for_model(status, found)
         self._check_status(status, headers, found, posted=method == "POST")
         if status == 404 and method == "GET":
             return None
-        return self._checked(found, answer=method == "POST")
+        return self._checked(found, headers, answer=method == "POST")
+
+    async def count(
+        self, messages: Sequence[Mapping[str, Any]], template_kwargs: Mapping[str, Any]
+    ) -> int | None:
+        """Return the tokens of messages as the server renders them, or None if it does not tell."""
+        page = self.address.api.tokenize
+        if page is None:
+            return None
+        url = httpx.URL(self.address.base_url).join(page)
+        sent = {
+            "model": self.address.model,
+            "messages": list(messages),
+            "chat_template_kwargs": dict(template_kwargs),
+        }
+        try:
+            async with asyncio.timeout(min(_COUNT_S, self.address.timeout_s)):
+                status, _, found = await self._asked("POST", str(url), sent, _COUNTED_BYTES)
+            return whole_number(json_object(found).get("count")) if status == 200 else None
+        except (httpx.HTTPError, TimeoutError, UnusableBodyError):
+            return None
 
     async def _asked(
         self, method: str, path: str, body: dict[str, Any] | None, largest: int
     ) -> tuple[int, httpx.Headers, bytes]:
         async with self._open_client().stream(method, path, json=body) as response:
             return response.status_code, response.headers, await read_body(response, largest)
+
+    def _unheard(self, error: httpx.HTTPError) -> Transient:
+        """Return the failure of a try that got no HTTP answer, or none that can be read."""
+        said = f"{type(error).__name__}: {self._said(str(error))}"
+        if "CERTIFICATE_VERIFY_FAILED" in said:
+            said += "; if the server has a certificate of your own, name its authority in SSL_CERT_FILE"
+        is_lost = isinstance(error, httpx.TransportError)
+        return Transient(said + (self._via if is_lost else ""), unheard=is_lost)
+
+    @property
+    def _via(self) -> str:
+        """Return through which proxy the server is asked, for messages."""
+        return f" ({self._proxy})" if self._proxy is not None else ""
 
     async def _look_for_model(self, status: int, body: bytes) -> None:
         """Refuse a request for a model or a page that the server seems never to have had.
@@ -416,44 +495,102 @@ class HttpServer:
             return
         self._own(listed)
         if not listed and self._missing >= _MISSING_PAGES:
-            raise RequestFailedError(f"status {status}{self._quoted(body)}; the server lists no models")
+            raise RequestFailedError(
+                f"status {status}{self._quoted(body)}; the server lists no models: look at "
+                f"{self.address.url_key}, which usually ends in /v1"
+            )
 
     def _check_status(self, status: int, headers: httpx.Headers, body: bytes, *, posted: bool) -> None:
+        if status in REFUSING and posted and (why := ServerWords.of(body).refusal):
+            raise PromptRefusedError(f"status {status}{self._quoted(body)}", why)
+        self._check_error(status, self._quoted(body), headers, posted=posted)
+        if 300 <= status < 400:
+            self._sent_on(status, headers)
+        if status >= 300 and status != 404:
+            raise RequestFailedError(f"status {status}{self._quoted(body)}{self._hint(status)}")
+
+    def _hint(self, status: int) -> str:
+        """Return what to do about a refused request, if the server may lack a field that it is sent."""
+        if status not in _UNREADABLE or self._has_answered:
+            return ""
+        return (
+            f"; if the server does not take a field, say so with {self._block}.api or {self._block}.fields: "
+            "{FIELD: none}"
+        )
+
+    def _check_error(self, status: int, said: str, headers: Mapping[str, str], *, posted: bool) -> None:
+        """Raise the error of a status that another try or another key may mend.
+
+        Args:
+            said: the server's words, with a colon before them.
+        """
         # A gateway whose server is away may say that there is no such page, or no such model.
         if status in _RETRIED or status >= 500 or (status in (404, 405) and posted):
             pause_s = retry_after(headers, self.address.timeout_s)
-            raise Transient(f"status {status}{self._quoted(body)}", pause_s)
-        if status in (401, 403):
-            named = self.address.api_key_env
-            hint = f"look at the key in {named}" if named else f"name its variable: {self._block}.api_key_env"
-            raise ConfigError(f"{self.address} refuses us (status {status}); {hint}")
-        if status >= 300 and status != 404:
-            raise RequestFailedError(f"status {status}{self._quoted(body)}")
+            raise Transient(f"status {status}{said}{self._via if status >= 500 else ''}", pause_s)
+        if status not in _LOCKED:
+            return
+        if self._has_answered:  # the key is good: a firewall, a quota, or a gateway that is not itself
+            raise Transient(f"status {status}{said}{self._via}")
+        named = self.address.api_key_env
+        hint = f"look at the key in {named}" if named else f"name its variable: {self._block}.api_key_env"
+        kept = "; when that is mended, the same command goes on from what is on disk" if posted else ""
+        raise ConfigError(f"{self.address} refuses us (status {status}{said}){self._via}; {hint}{kept}")
 
-    def _checked(self, body: bytes, *, answer: bool) -> dict[str, Any]:
+    def _sent_on(self, status: int, headers: Mapping[str, str]) -> None:
+        """Refuse to follow a redirection, which would take the key with it."""
+        place = self._said(headers.get("location", "")) or "no address"
+        why = f"status {status}: the server sends us on to {place}"
+        if self._has_answered:
+            raise Transient(why)
+        raise ConfigError(f"{self.address}: {why}; name the new address as {self.address.url_key}")
+
+    def _checked(self, body: bytes, headers: Mapping[str, str], *, answer: bool) -> dict[str, Any]:
         """Return a reply that is whole. An answer must also come from the model that was asked for."""
+        if answer and (_STREAMED in headers.get("content-type", "") or body.startswith(_EVENTS)):
+            raise RequestFailedError(
+                f"the server streams its reply{self._quoted(body)}, though it was asked not to (stream: "
+                "false); switch that off at the server, or name the address of the server behind it"
+            )
         try:
             record = json_object(body)
         except UnusableBodyError as error:
-            raise Transient(self._said(str(error))) from None
+            raise Transient(self._said(f"{error}, found{self._quoted(body)}")) from None
+        if answer:
+            self._check_words(record, headers)
         if not answer:
             return record
-        found = record.get("model")
-        if found != self.address.model:
+        found, wanted = record.get("model"), self.address.replies_as or self.address.model
+        if found != wanted:
             shown = repr(self._said(found)) if isinstance(found, str) else type(found).__name__
             raise Transient(
-                f"another model answered: {shown} instead of '{self.address.model}'; if that is the same "
-                f"model, give its name as {self._block}.model"
+                f"another model answered: {shown} instead of '{wanted}'; if that is the same model, give its "
+                f"name as {self._block}.model, or as {self._block}.replies_as if it is asked by the other one"
             )
         self._has_answered = True
         return record
+
+    def _check_words(self, record: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        """Raise the error that a reply with status 200 contains, if it contains one."""
+        choices = record.get("choices")
+        inner = choices[0] if isinstance(choices, list) and choices else None
+        found = ServerWords.of_record(record) or ServerWords.of_record(inner)
+        if found is None:
+            return
+        said = f" inside a reply with status 200: {self._said(found.text)}"
+        if why := found.refusal:
+            raise PromptRefusedError(f"an error{said}", why)
+        if found.status is not None:
+            self._check_error(found.status, said, headers, posted=True)
+            raise RequestFailedError(f"status {found.status}{said}")
+        raise Transient(f"an error{said}")
 
     def _said(self, text: str) -> str:
         return plain(text, self._secret)
 
     def _quoted(self, body: bytes) -> str:
-        """Return what the server says in the body of an error, or an empty text."""
-        text = self._said(body[: 4 * _QUOTED].decode(errors="replace"))
+        """Return what the server says in the body of an error, with a colon before it, or an empty text."""
+        text = self._said(ServerWords.of(body).text)
         return f": {text}" if text else ""
 
     def unreachable(self, why: object) -> EngineError:
@@ -524,15 +661,15 @@ class WeightWatch:
 _VOID_TRIES, _VOID_PAUSE_S = 3, 0.2
 
 
-def _headers(address: ServerAddress) -> dict[str, str]:
-    """Return the headers, one with the key, which is read from the environment and is in no file."""
+def _key(address: ServerAddress) -> str:
+    """Return the key, which is read from the environment and is in no file; empty if there is none."""
     named = address.api_key_env
     if named is None:
-        return dict(ACCEPTED)
+        return ""
     key = os.environ.get(named)
     if not key:
         raise ConfigError(f"{address}: the variable {named} is not set; export {named}=… before the run")
-    return {**ACCEPTED, "Authorization": f"Bearer {key}"}
+    return key
 
 
 def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -549,3 +686,42 @@ def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(choices[0], dict):
         raise Transient(f"half a reply: the choice is {type(choices[0]).__name__}, wanted an object")
     return choices[0]
+
+
+def said(message: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the trace and the text of a message. Each is None if there is none.
+
+    They may be something else than text, if the server sent that. What a model says when it refuses, which
+    OpenAI's API sends apart from the content, is its text.
+    """
+    trace, content = (
+        message.get("reasoning") or message.get("reasoning_content") or None,
+        message.get("content"),
+    )
+    if isinstance(content, list):
+        parted, content = _parts(content)
+        trace = trace or parted
+    if content is None:
+        content = message.get("refusal")
+    return trace, content
+
+
+def _parts(content: Sequence[Any]) -> tuple[str | None, str | None]:
+    """Return the trace and the text of a content that is a list of parts.
+
+    Mistral's reasoning models answer so: {"type": "thinking", "thinking": [{"type": "text", …}]}, then text.
+    """
+    found: dict[str, list[str]] = {"thinking": [], "text": []}
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind not in found:
+            continue
+        inner = part.get(kind)
+        pieces = (
+            [item.get("text") for item in inner if isinstance(item, dict)]
+            if isinstance(inner, list)
+            else [inner]
+        )
+        found[kind] += [piece for piece in pieces if isinstance(piece, str)]
+    trace, text = ("".join(pieces) if pieces else None for pieces in found.values())
+    return trace, text

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from vllm import SamplingParams
@@ -37,7 +37,14 @@ from genbench.engines.vllm.environment import log_tail, output_to
 from genbench.engines.vllm.guard import EngineGuard, kill_with_descendants
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.engines.vllm.loading import load_failure, load_in_thread
-from genbench.engines.vllm.monitoring import StepStatistics, StepWatch, Watchdog, facts, logged_backend
+from genbench.engines.vllm.monitoring import (
+    LoopWatch,
+    StepStatistics,
+    StepWatch,
+    Watchdog,
+    facts,
+    logged_backend,
+)
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
@@ -217,6 +224,8 @@ class ServedModel(Engine):
         with self._answering(sample, name):
             output, text, offsets = await self._final(request, name)
         finish: FinishReason = output.finish_reason or "abort"
+        if self._host.loops.take(name):
+            finish = "loop"
         if finish == "abort":
             raise EngineDiedError("the engine aborted a request that nobody cancelled")
         return Completion(
@@ -264,6 +273,7 @@ class ServedModel(Engine):
             raise RequestFailedError(f"request {request_id}: {error}") from error
         finally:
             del self.requests[sample]
+            self._host.loops.watched.pop(request_id, None)
 
     async def _final(self, request: Request, request_id: str) -> tuple[Any, str, tuple[int, ...]]:
         """Return the request's only event, its text, and its offsets.
@@ -277,6 +287,8 @@ class ServedModel(Engine):
         decoder = None if sampling.decoding.stop else self._host.decoder
         if decoder is not None and not decoder.ends_whole(request.token_ids):
             decoder = None
+        if sampling.decoding.stop_on_loop:
+            self._host.loops.watch(request_id)
         stream = llm.generate(
             {"prompt_token_ids": list(request.token_ids)},
             sampling.params(request, detokenize=decoder is None),
@@ -421,6 +433,7 @@ class VllmEngine(Engine):
         self._watching: asyncio.Task[None] | None = None
         self._steps: StepWatch | None = None
         self._models: list[ServedModel] = []
+        self.loops = LoopWatch(self._vocabulary)
         self._numbers = itertools.count()
         self._own = self.serve(settings)
 
@@ -462,8 +475,13 @@ class VllmEngine(Engine):
         self.decoder = TextDecoder.of(tokenizer) if uses_fast_detokenizer(tokenizer) else None
         self._processes = process_ids(llm)
         watchdog = Watchdog(settings.stall_timeout_s)
-        self._steps = StepWatch(llm, self._followers, watchdog.heard)
+        self._steps = StepWatch(llm, self._followers, watchdog.heard, self.loops)
         self._watching = asyncio.create_task(self._watch(watchdog))
+
+    def _vocabulary(self) -> Mapping[str, int]:
+        """Return the pieces of the tokenizer with their numbers, or none if it does not tell them."""
+        read = None if self.llm is None else getattr(self.llm.get_tokenizer(), "get_vocab", None)
+        return {} if read is None else cast("Mapping[str, int]", read())
 
     def _followers(self) -> list[StepStatistics]:
         return [model.statistics for model in self._models]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import atexit
+import inspect
 import json
 import logging.config
 import multiprocessing
@@ -11,13 +12,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from genbench.engines import devices
-from genbench.errors import UnavailableError, install_command
+from genbench.errors import ConfigError, UnavailableError, install_command
 from genbench.safetext.redaction import hidden_message
 
 PINNED = {
@@ -143,9 +145,99 @@ def engine_argument_names() -> frozenset[str]:
     return frozenset(names)
 
 
+def knows_architecture(name: str) -> bool | None:
+    """Return whether the installed vLLM can load a model class, or None if only loading it can tell.
+
+    vLLM has a table of its classes, and loads causal models of Transformers too. Both tables are read from
+    the source: importing vLLM takes seconds. A plug-in of vLLM may add classes.
+    """
+    tables = (
+        _source("vllm", "model_executor", "models", "registry.py"),
+        _source("transformers", "models", "auto", "modeling_auto.py"),
+    )
+    if None in tables or _has_model_plugins():
+        return None
+    return any(f'"{name}"' in str(table) for table in tables)
+
+
+def _source(package: str, *parts: str) -> str | None:
+    try:
+        spec = find_spec(package)
+    except ImportError:  # a finder of the user's may raise
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    file = Path(spec.submodule_search_locations[0], *parts)
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def _has_model_plugins() -> bool:
+    found = entry_points(group="vllm.general_plugins")
+    return any(not entry.value.startswith("vllm.") for entry in found)
+
+
 _LOG_TAIL_LINES = 25
 _LOG_LINE_CHARS = 400
 """The engine logs its whole configuration in a line of 4,000 characters."""
+
+
+_GUARD = 'if __name__ == "__main__":'
+
+
+def check_script() -> None:
+    """Refuse a script whose engine's processes would run it again from its first line.
+
+    A spawned process imports the script of its parent. A call of genbench at the top level of the script is
+    then made once more, by the engine, and the run waits for itself.
+
+    Raises:
+        ConfigError: the call has no guard, or the script was read from stdin. Names file and line.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # multiprocessing's own mark
+        raise ConfigError(
+            f"a process of the engine imports the script {sys.argv[0]}, which calls genbench once more; put "
+            f"the call under `{_GUARD}`"
+        )
+    main = sys.modules["__main__"]
+    name, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)
+    if name is None or (spec is not None and spec.name.endswith("__main__")):
+        return  # a prompt, `python -c` or `python -m PACKAGE`, which spawned processes do not import
+    if not Path(name).is_file():
+        raise ConfigError(
+            f"the script is read from {name}, and the processes of vLLM's engine must import it: save it as "
+            f"a file, with the call of genbench under `{_GUARD}`"
+        )
+    line = _line_of(main)
+    if line is not None and not _is_guarded(Path(name), line):
+        raise ConfigError(
+            f"{name}:{line}: genbench is called at the top level of the script, and the processes of vLLM's "
+            f"engine import the script again; put the call under `{_GUARD}`"
+        )
+
+
+def _line_of(main: ModuleType) -> int | None:
+    """Return the line at the top level of a script that runs now in this thread, or None."""
+    frame = inspect.currentframe()
+    found: int | None = None
+    while frame is not None:  # the outermost one is the script's, and not that of a module that it imports
+        if frame.f_globals is vars(main) and frame.f_code.co_name == "<module>":
+            found = frame.f_lineno
+        frame = frame.f_back
+    return found
+
+
+def _is_guarded(script: Path, line: int) -> bool:
+    """Return whether a line is under an `if` that asks whether the script is the main module."""
+    try:
+        tree = ast.parse(script.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return True  # a launcher that runs otherwise than as a script
+    guards = (node for node in tree.body if isinstance(node, ast.If))
+    return any(
+        node.lineno <= line <= (node.end_lineno or line)
+        and any(word in ast.unparse(node.test) for word in ("__name__", "parent_process"))
+        for node in guards
+    )
 
 
 def prepare(*, batch_invariant: bool = False, eager: bool = True) -> None:
@@ -164,8 +256,13 @@ def prepare(*, batch_invariant: bool = False, eager: bool = True) -> None:
     more, tiny models ran 13 times slower on a busy machine. Warnings only: 53 lines a start otherwise.
     No worker process next to a CPU engine, which is what VLLM_ENABLE_V1_MULTIPROCESSING decides there: the
     two would poll each other's queue on the core that the verifiers have.
+
+    Raises:
+        ConfigError: the script that runs this process cannot be imported again, see `check_script`.
     """
     os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
+    if os.environ["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn":
+        check_script()
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")

@@ -21,6 +21,7 @@ from genbench.engines.checkpoint import (
     context_length,
     find,
     kv_bytes,
+    listed_ends,
     vocabulary_size,
 )
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
@@ -296,6 +297,11 @@ class VllmSettings(EngineSettings):
     max_model_len: int = field(kw_only=True)
 
     @property
+    def no_loop_stop(self) -> str:
+        """Return nothing: the tokens of every step are seen here (see LoopWatch)."""
+        return ""
+
+    @property
     def no_scores(self) -> str:
         """Return why vLLM gives no or wrong log-probabilities of a prompt as it is set, or an empty text.
 
@@ -547,6 +553,11 @@ class VllmModel(FoundModel):
         """Return what config.json of the model says that can change a score."""
         return self.checkpoint.architecture
 
+    @property
+    def listed_ends(self) -> tuple[int, ...]:
+        """Return the end tokens that the checkpoint's generation_config.json lists."""
+        return listed_ends(self.checkpoint.path)
+
     def settings(self, prompts: PromptFacts) -> VllmSettings:
         """Return what the engines are started with.
 
@@ -588,16 +599,14 @@ class VllmModel(FoundModel):
 
     def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
         """Name the stop tokens of the checkpoint's own generation_config.json that this run does not take."""
-        file = self.checkpoint.path / "generation_config.json"
-        if not file.is_file():
-            return ()
-        listed = json.loads(file.read_text(encoding="utf-8")).get("eos_token_id")
-        ids = {listed} if isinstance(listed, int) else set(listed or ())
-        extra = sorted(ids - {prompts.eos_token_id} - set(prompts.decoding.stop_token_ids))
+        taken = [set(decoding.stop_token_ids) for decoding in prompts.decodings.values()]
+        everywhere = set.intersection(*taken) if taken else set(prompts.decoding.stop_token_ids)
+        extra = sorted(set(self.listed_ends) - {prompts.eos_token_id} - everywhere)
         if not extra:
             return ()
         return (
-            f"{file} also stops at the token ids {extra}; genbench takes no decoding from a checkpoint: "
+            f"{self.checkpoint.path / 'generation_config.json'} also stops at the token ids {extra}; "
+            "genbench stops at what the chat template closes a reply with: "
             f"set decoding.stop_token_ids: {extra} if base and tuned shall both stop there",
         )
 
@@ -617,8 +626,21 @@ def _check_files(config: VllmConfig, checkpoint: Checkpoint, adapter: Checkpoint
         )
     tensors = read_weights(folder) if config.extra.get("load_format", "auto") in _OWN_WEIGHTS else {}
     check_vocabulary(folder, tensors, vocabulary_size(checkpoint.config))
+    if "hf_overrides" not in config.extra and "auto_map" not in checkpoint.config:
+        _check_architecture(checkpoint)
     if adapter is not None:
         check_fit(adapter.path, tensors, checkpoint.config, folder)
+
+
+def _check_architecture(checkpoint: Checkpoint) -> None:
+    """Refuse a model class that the installed vLLM does not know. Loading would fail after half a minute."""
+    named = checkpoint.config.get("architectures")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    if names and all(environment.knows_architecture(name) is False for name in names):
+        raise ConfigError(
+            f"{checkpoint.path}/config.json: architectures: {', '.join(names)} is unknown to vLLM and to "
+            "Transformers as installed here; install a version that knows it, or correct the name"
+        )
 
 
 def _adapters(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> frozenset[Path]:

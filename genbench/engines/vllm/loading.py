@@ -6,8 +6,11 @@ A load that fails is explained, with the setting of the suite that may help.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import multiprocessing
+import os
 import re
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from genbench.engines.vllm.environment import log_tail
-from genbench.errors import EngineDiedError, EngineError
+from genbench.errors import EngineDiedError, EngineError, InterruptedRunError
 
 T = TypeVar("T")
 _END_S = 20.0
@@ -103,18 +106,44 @@ async def load_in_thread(work: Callable[[], T], limit_s: float, discard: Callabl
             _tell(loop, settle, result, None)
 
     # A daemon thread: a load that hangs must not keep this process from ending.
-    threading.Thread(target=run, daemon=True, name="genbench-load").start()
+    thread = threading.Thread(target=run, daemon=True, name="genbench-load")
+    thread.start()
     try:
         return await asyncio.wait_for(asyncio.shield(done), limit_s)
-    except (TimeoutError, asyncio.CancelledError):
+    except (TimeoutError, asyncio.CancelledError) as error:
         for child in set(multiprocessing.active_children()) - before:
             child.kill()
-        await asyncio.wait({done}, timeout=_END_S)
-        if not done.done():
-            done.cancel()
-        elif done.exception() is None:
+        try:
+            await asyncio.wait({done}, timeout=_END_S)
+        finally:  # a second signal ends the wait
+            if not done.done():
+                done.cancel()
+                code = 1 if isinstance(error, TimeoutError) else InterruptedRunError.exit_code
+                _end_without(thread, code)
+        if not done.cancelled() and done.exception() is None:
             discard(done.result())
         raise
+
+
+def _end_without(thread: threading.Thread, code: int) -> None:
+    """Let this process end although a thread still loads. Other functions that wait for its end run first.
+
+    Python ends a daemon thread where it next asks for the interpreter. If that is below C++ code of torch or
+    vLLM, the process is aborted: "FATAL: exception not rethrown", exit code 134.
+
+    Args:
+        code: the exit code if the thread is still there at the end.
+    """
+
+    def end() -> None:
+        if thread.is_alive():
+            atexit.unregister(end)
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    atexit.register(end)
 
 
 def _tell(

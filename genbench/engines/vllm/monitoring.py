@@ -14,6 +14,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
+from genbench.engines.repetition import CHECKED_EVERY, DRAWN, Signs, ends_in_loop
+
 _POINTS = 60
 """Most points of the course over time. Neighbours are averaged when there are twice as many."""
 _FIRST_POINT_S = 10.0
@@ -227,6 +229,66 @@ def packages() -> dict[str, str]:
 _NEW = attrgetter("new_token_ids")
 
 
+@dataclass(slots=True)
+class _Repeating:
+    """The last tokens of a running request as signs of a text, and how many more there are until a look."""
+
+    left: int = CHECKED_EVERY
+    seen: int = 0
+    tail: str = ""
+
+    def is_loop(self, tokens: Sequence[int], signs: Signs) -> bool:
+        """Take the tokens so far, and return whether they end in a loop."""
+        self.tail = (self.tail + "".join(map(chr, tokens[self.seen :])))[-DRAWN.reach :]
+        self.seen = len(tokens)
+        self.left = CHECKED_EVERY - self.seen % CHECKED_EVERY
+        return ends_in_loop(self.tail, signs)
+
+
+class LoopWatch:
+    """Ends the requests that repeat, of those that are watched. Others are not affected.
+
+    `found` are the requests that were ended so and not taken yet. They come back as aborted, with all of
+    their text (vLLM 0.32).
+
+    Args:
+        vocabulary: returns the pieces of the tokenizer with their numbers, when a request is first watched.
+    """
+
+    def __init__(self, vocabulary: Callable[[], Mapping[str, int]]) -> None:
+        self.watched: dict[str, _Repeating] = {}
+        self.found: set[str] = set()
+        self._vocabulary = vocabulary
+        self._signs: Signs | None = None
+
+    def watch(self, request_id: str) -> None:
+        """Look at a request from now on."""
+        self.watched[request_id] = _Repeating()
+        if self._signs is None:
+            self._signs = Signs.of(self._vocabulary())
+
+    def take(self, request_id: str) -> bool:
+        """Look at a request no longer. Return whether it was ended for its repetition."""
+        self.watched.pop(request_id, None)
+        was_found = request_id in self.found
+        self.found.discard(request_id)
+        return was_found
+
+    def ended(self, processor: Any, outputs: Sequence[Any]) -> list[str]:
+        """Return vLLM's ids of the requests that repeat after a step. Each of them has its final output."""
+        looping = []
+        for output in outputs:
+            state = processor.request_states.get(output.request_id)
+            watched = None if state is None else self.watched.get(state.external_req_id)
+            if state is None or watched is None or self._signs is None:
+                continue
+            watched.left -= len(output.new_token_ids)
+            if watched.left <= 0 and watched.is_loop(state.detokenizer.output_token_ids, self._signs):
+                self.found.add(state.external_req_id)
+                looping.append(output.request_id)
+        return processor.abort_requests(looping, internal=True) if looping else []
+
+
 class StepWatch:
     """Listens to the front end of a vLLM engine (0.32): each step's outputs and its scheduler's state.
 
@@ -236,14 +298,19 @@ class StepWatch:
         engine: an AsyncLLM that was loaded with `disable_log_stats=False` and has not answered yet.
         followers: returns the statistics that a step is added to: one of each model that is served.
         heard: called at every step.
+        loops: ends requests that repeat.
     """
 
     def __init__(
-        self, engine: Any, followers: Callable[[], Iterable[StepStatistics]], heard: Callable[[], object]
+        self,
+        engine: Any,
+        followers: Callable[[], Iterable[StepStatistics]],
+        heard: Callable[[], object],
+        loops: LoopWatch,
     ) -> None:
-        self._followers, self._heard = followers, heard
+        self._followers, self._heard, self._loops = followers, heard, loops
         engine.log_stats, engine.logger_manager = False, None
-        processor = engine.output_processor
+        processor = self._processor = engine.output_processor
         processor.log_stats = False
         self._process, self._update = processor.process_outputs, processor.update_scheduler_stats
         processor.process_outputs, processor.update_scheduler_stats = self._outputs, self._state
@@ -253,7 +320,11 @@ class StepWatch:
         new = sum(map(len, map(_NEW, outputs)))
         for statistics in self._followers():
             statistics.add_tokens(new)
-        return self._process(outputs, *arguments, **options)
+        processed = self._process(outputs, *arguments, **options)
+        if self._loops.watched:
+            # vLLM ends requests with a stop text in this way: the scheduler drops them after the step.
+            processed.reqs_to_abort += self._loops.ended(self._processor, outputs)
+        return processed
 
     def _state(self, state: Any, *arguments: Any, **options: Any) -> Any:
         for statistics in self._followers() if state is not None else ():

@@ -24,6 +24,7 @@ from genbench.types import Case, Finding
 _WORDS = ("YES", "NO")
 _MEANT = {"YES": "YES", "NO": "NO", "true": "YES", "false": "NO"}
 """What a verdict on one question can be called."""
+_BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ class ChecklistForm(JudgeForm):
         """Return YES or NO for each question that was asked."""
         if not self.file.each:
             return matched(self._pattern(reference), reply)
-        return (_MEANT[self.verdict_of(reply, word_pattern(_WORDS, self.file.reason), _MEANT)],)
+        pattern = word_pattern(_WORDS, self.file.reason)
+        return (_MEANT[self.verdict_of(reply, pattern, _MEANT, _BOOLEANS)],)
 
     def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
         """Return the share of YES, and each question as a part, named by its number from 1."""

@@ -105,6 +105,13 @@ class JudgeForm(ABC):
     lengths of both answers in characters) and may have ``place_favoured`` ("first", "second" or None).
     """
 
+    extracts: ClassVar[bool] = False
+    """Whether the judge only reads the final answer out of a reply, for a verifier with `guess: judge`.
+
+    The finding's `extracted` is the answer's text, empty if there is none. The prompt must not show the
+    reference.
+    """
+
     def __init__(self, file: JudgeFile) -> None:
         self.file = file
 
@@ -138,7 +145,7 @@ class JudgeForm(ABC):
 
     @abstractmethod
     def vocabulary(self) -> tuple[str, ...]:
-        """Return every verdict word that a calibration label may contain."""
+        """Return every verdict word that a calibration label may contain. No word at all: any text."""
 
     @abstractmethod
     def best_reply(self, case: Case) -> str:
@@ -173,19 +180,22 @@ class JudgeForm(ABC):
         """Return the constraint on a reply, or none if the judge file lets the judge write as it likes."""
         return {} if self.file.reply is not None else constraint
 
-    def verdict_of(self, reply: str, pattern: str, known: Collection[str]) -> str:
+    def verdict_of(
+        self, reply: str, pattern: str, known: Collection[str], booleans: Collection[str] = ()
+    ) -> str:
         """Return the one verdict of a reply, as the judge file says that replies are read.
 
         Args:
             pattern: regex with one group of a reply that is held to a form.
             known: the verdicts that a reply in free form can have.
+            booleans: those of them that are JSON's true and false, and not these words as texts.
 
         Raises:
             UnreadableReplyError: the reply is not of the form, or has no such verdict, or several.
         """
         if self.file.reply is None:
             return matched(pattern, reply)[0]
-        found = self.file.reply.verdict(reply)
+        found = self.file.reply.verdict(reply, booleans)
         if found is None:
             raise UnreadableReplyError(f"the reply has no verdict, or two: {reply[-200:]!r}")
         if found not in known:
@@ -196,7 +206,8 @@ class JudgeForm(ABC):
         """Return Cohen's kappa. Several verdicts of one case are resampled together."""
         people, judge = [item.expected for item in opinions], [item.found for item in opinions]
         if all(len(words) == 1 for words in people):
-            return kappa_record(cohens_kappa([words[0] for words in people], [words[0] for words in judge]))
+            first, second = ([words[0] for words in side] for side in (people, judge))
+            return kappa_record(cohens_kappa(first, second, seed=seed))
         return kappa_record(clustered_kappa(people, judge, seed=seed))
 
 

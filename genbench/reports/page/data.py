@@ -18,14 +18,17 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
-from genbench.analysis.results.record import Results, require_results
+from genbench.analysis.records import ExcludedSamples
+from genbench.analysis.results.record import Results, read_results
+from genbench.analysis.results.run_state import require_results, run_state, with_warnings
+from genbench.analysis.results.table import why_excluded
 from genbench.analysis.samples import WITHHELD, task_samples, withheld, withholds
 from genbench.analysis.transcript import TurnFacts, read_transcript
-from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import ChunkedTexts
-from genbench.reports.record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
+from genbench.reports.parquet import SampleTable
+from genbench.reports.record import SuspiciousReference, TaskHealthRecord
 from genbench.safetext.printable import one_line
-from genbench.store.seal import broken
+from genbench.store.file_seal import note_seal
 from genbench.store.stored_run import Sample, StoredRun, recipe_words
 from genbench.types import OURS, STATUSES, Status
 
@@ -184,10 +187,7 @@ def _why(sample: Sample) -> str:
     """Return why a sample was excluded: the message of engine, verifier or judge in its verdict."""
     if sample.verdict is None:
         return "not verified yet"
-    detail = sample.verdict.detail
-    text = next((str(detail[key]) for key in ("why", "error") if detail.get(key)), str(dict(detail)))
-    # The last line of a traceback says what happened.
-    return text.strip().rpartition("\n")[2][:_ANSWER_CHARS]
+    return why_excluded(sample.verdict.detail)
 
 
 def shingles(text: str) -> frozenset[int]:
@@ -346,13 +346,12 @@ def page_data(
             _add_asks(stored, columns[task], found, number, texts, hides=hides)
             columns[task].pack()
             health[task] = found.record()
-            sealed = results.tasks[task].seal
-            said = None if sealed is None else broken("completions", own.completions_seal, sealed.completions)
-            if said is not None:
-                results = results.model_copy(
-                    update={"warnings": (*results.warnings, f"{stored.path / task}: {said}")}
-                )
             own.forget()
+        # The table of an earlier report is there until the end of this block, and may have been changed.
+        read = read_results(stored.folder) or results
+        results = with_warnings(read, run_state(stored, read))
+    if table is not None:
+        note_seal(table.path)
     return RunPage(name, stored, results, columns, health)
 
 

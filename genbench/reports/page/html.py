@@ -14,6 +14,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.reports.explanations import task_sentences
 from genbench.reports.numbers import interval, points
 from genbench.reports.page import plots
 from genbench.reports.page.data import Series, group_series
@@ -146,6 +147,7 @@ def html(
         nonce=nonce,
         statuses=STATUSES,
         **page_warnings(report),
+        first_causes=first_causes(report),
         judged=judge_lines(report),
         agents=agent_lines(report),
         scored=scored_lines(report),
@@ -180,6 +182,23 @@ def page_scripts(environment: Environment, *, mathematics: bool = True) -> dict[
     found = {name: template_source(environment, file) for name, file in files.items()}
     found["temml"] = f"{_TEMML}{found['temml']}" if mathematics else ""
     return found
+
+
+_FIRST = 3
+"""Causes on the first screen."""
+
+
+def first_causes(report: Report) -> list[str]:
+    """Return the causes of the largest changes, a sentence each, for the first screen of a page."""
+    found = [
+        (abs(task.difference), task_sentences(item)[name])
+        for item in report.comparisons
+        if item.record
+        for name, task in item.record.tasks.items()
+        if task.difference
+    ]
+    found.sort(key=lambda pair: -pair[0])
+    return [text.replace(" -> ", " → ") for _, text in found[:_FIRST]]
 
 
 def _script_json(text: str) -> Markup:

@@ -11,7 +11,9 @@ from genbench.analysis.parity import ready_responses
 from genbench.reports import result_tables
 from genbench.reports.adaptive_looks import LOOKS, look_rows, spent_words
 from genbench.reports.explanations import task_sentences
+from genbench.reports.glossary import FIVE_QUESTIONS, GLOSSARY, anchor, explained
 from genbench.reports.numbers import interval, points, signed
+from genbench.reports.table import DETAILS
 from genbench.safetext.printable import printable
 from genbench.tools.families import said_before_calls
 
@@ -20,10 +22,13 @@ _DIFF_HEAD = ("+++ ", "index ", "new ", "deleted ", "old ", "similarity ", "rena
 
 
 @functools.cache
-def page_environment() -> jinja2.Environment:
-    """Return the templates of pages, with escaping on and the filters for numbers. Each is compiled once."""
+def page_environment(*packages: str) -> jinja2.Environment:
+    """Return the templates of pages, with escaping on and the filters for numbers. Each is compiled once.
+
+    `packages` have templates of their own, which are looked up first.
+    """
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("genbench.reports"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (*packages, "genbench.reports")]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -43,6 +48,14 @@ def page_environment() -> jinja2.Environment:
     )
     environment.globals.update(task_sentences=task_sentences, spent_words=spent_words)
     environment.globals.update(drawn_elsewhere=ready_responses)
+    environment.globals.update(
+        five_questions=FIVE_QUESTIONS,
+        glossary_parts=GLOSSARY,
+        glossary="",
+        anchor=anchor,
+        explained=explained,
+        details=DETAILS,
+    )
     return environment
 
 

@@ -415,7 +415,7 @@
     ];
     for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), value]);
     const failed = Object.entries(record.parts).filter(([, score]) => score < 1);
-    if (failed.length) rows.push(["not met", failed.map(([name, score]) => `${name} (${score})`).join("\n")]);
+    if (failed.length) rows.push(["not met", failed.map(([name, score]) => `${name} (${score})`)]);
     const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, fact(text))];
     return element("dl", {}, rows.flatMap(cells));
   }

@@ -37,9 +37,12 @@ window.genbenchMathematics = (() => {
     return made;
   }
 
-  // A short value such as an extracted answer: wholly LaTeX if it has a command and no delimiters.
+  // A short value such as an extracted answer: wholly LaTeX if it has a command and no delimiters. Without a
+  // command ^ and _ are signs of names too, and a formula would hide blanks and braces: get_weather_of city,
+  // 2^10. So it is one only without words, without blanks inside, and if one sign or a group is raised or lowered.
+  const name = /\p{L}{2}|[\p{L}\d]\s+[\p{L}\d]|[\^_](?!\{|[-+]?[\p{L}\d](?![\p{L}\d]))/u;
   function value(text, plain) {
-    if (/\\[a-zA-Z]|[\^_]\{?/.test(text) && !/[$]|\\[([]/.test(text) && text.length < 300) {
+    if ((/\\[a-zA-Z]/.test(text) || (/[\^_]/.test(text) && !name.test(text))) && !/[$]|\\[([]/.test(text) && text.length < 300) {
       const holder = rendered(text, false);
       if (holder !== null) return [holder];
     }

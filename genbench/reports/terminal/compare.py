@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, JudgePair
 from genbench.analysis.comparison.judge_change import JudgeChange, JudgeChanges
+from genbench.analysis.stopping import change_line
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
-from genbench.reports.explanations import changed_words, headline, sentence, status_words
-from genbench.reports.figures import difference_lines
-from genbench.reports.numbers import interval, p_text, points, signed
+from genbench.reports.explanations import changed_words, headline, sentence
+from genbench.reports.figures import difference_lines, read_change
+from genbench.reports.numbers import interval, kappa_words, p_text, points, signed
 from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
+from genbench.stats.comparison.causes import status_words
 from genbench.stats.strata import StratumDifference
 from genbench.types import STATUSES
 
@@ -35,8 +37,10 @@ def details(task: ComparedTask) -> Iterator[str]:
         _rerun,
         _noise,
         _mcnemar,
+        _read_by,
         _likelihood,
         _judge,
+        _stopping,
         _causes,
         _transitions,
         _strata,
@@ -68,9 +72,9 @@ def _inconclusive(task: ComparedTask) -> Iterator[str]:
     line = f"  inconclusive: a {margin}-point drop is not excluded"
     if task.lower is not None and task.lower > -task.margin:
         line = f"  inconclusive: too few problems ({task.n}) to vouch for a margin of {margin} points"
-    if task.finds:
-        needed = math.ceil(task.n * (task.finds / task.margin) ** 2)
-        line += f"; smallest detectable drop {points(task.finds)}"
+    if task.findable:
+        needed = math.ceil(task.n * (task.findable / task.margin) ** 2)
+        line += f"; smallest detectable drop {points(task.findable)}"
         if needed > task.n:
             line += f", about {needed:,} problems like these would find {margin}"
     yield line
@@ -124,6 +128,19 @@ def _mcnemar(task: ComparedTask) -> Iterator[str]:
         )
 
 
+def _read_by(task: ComparedTask) -> Iterator[str]:
+    """Yield how the answers of both sides were read, and the difference of their guesses."""
+    pair = task.read_by
+    if pair is None:
+        return
+    yield f"  read by: {read_change(pair)}"
+    if pair.differs and pair.difference is not None:
+        yield (
+            f"  guessed or not found: {signed(pair.difference)} points {interval(pair.ci)}, "
+            f"p {p_text(pair.p_adjusted)} (Holm)"
+        )
+
+
 def _likelihood(task: ComparedTask) -> Iterator[str]:
     """Yield the differences of all measures of scored texts."""
     if task.likelihood:
@@ -135,6 +152,18 @@ def _judge(task: ComparedTask) -> Iterator[str]:
     if task.judge:
         yield from _cascade(task.judge.base, task.judge.tuned)
         yield from _pairwise(task.judge.base, task.judge.tuned)
+        yield from _attempts(task.judge)
+
+
+def _attempts(pair: JudgePair) -> Iterator[str]:
+    """Yield the paired differences of F1 and of the rate of hallucinations."""
+    for name, found in pair.attempts.items():
+        what = "F1" if name == "f1" else "hallucinations of what is not right (lower is better)"
+        bounds = "" if found.ci is None else f" {interval(found.ci)}"
+        yield (
+            f"  {what}: {points(found.base)} -> {points(found.tuned)}, "
+            f"difference {signed(found.difference)}{bounds}, p {p_text(found.p_two_sided)}"
+        )
 
 
 def _cascade(base: JudgeFigures, tuned: JudgeFigures) -> Iterator[str]:
@@ -160,6 +189,12 @@ def _pairwise(base: JudgeFigures, tuned: JudgeFigures) -> Iterator[str]:
 def _fair_rate(value: float | None) -> str:
     """Return a win rate at equal lengths."""
     return "missing" if value is None else points(value)
+
+
+def _stopping(task: ComparedTask) -> Iterator[str]:
+    """Yield how the replies end on both sides."""
+    if task.stopping:
+        yield f"  how replies end: {change_line(task.stopping)}"
 
 
 def _causes(task: ComparedTask) -> Iterator[str]:
@@ -229,7 +264,7 @@ def compare_text(comparison: Comparison, width: int | None = None) -> str:
         *(f"{name}: {sentence(task)}" for name, task in tasks.items()),
         *(f"{name}: {changed_words(found)}" for name, found in comparison.texts.items()),
         "",
-        suite_text(comparison.suite),
+        suite_text(comparison.suite, details=True),
         "",
         legend(tasks, looked=comparison.adaptive is not None),
         *(adaptive_text(comparison.adaptive) if comparison.adaptive else ()),
@@ -243,11 +278,12 @@ def compare_text(comparison: Comparison, width: int | None = None) -> str:
     return printable("\n".join(parts)).rstrip("\n")
 
 
-def head(comparison: Comparison, width: int | None = None) -> list[str]:
+def head(comparison: Comparison, width: int | None = None, *, without: Sequence[str] = ()) -> list[str]:
     """Return what each text of a comparison begins with: the verdict, both paths and the table.
 
     Args:
         width: columns of the terminal. In a narrow one the tests are under each row.
+        without: the heads of columns that are left out.
     """
     return [
         headline(comparison),
@@ -255,18 +291,22 @@ def head(comparison: Comparison, width: int | None = None) -> list[str]:
         f"base:  {comparison.base.path}",
         f"tuned: {comparison.tuned.path}",
         "",
-        CHANGES.text(change_rows(comparison.tasks, comparison.tasks), width=width),
+        CHANGES.text(change_rows(comparison.tasks, comparison.tasks), width=width, without=without),
     ]
 
 
-def suite_text(suite: SuiteVerdict) -> str:
-    """Return the lines about the suite: its verdict, the bound of the mean, the pooled test, the errors."""
+def suite_text(suite: SuiteVerdict, *, details: bool = False) -> str:
+    """Return the lines about the suite: its verdict, the bound of the mean, and the errors.
+
+    Args:
+        details: also the weighted pool and the families of tests.
+    """
     lines = [f"suite: {suite.verdict}; {_together(suite)}"]
     if suite.doubtful:
         lines.append(f"  a loss of twice the margin is not excluded in {', '.join(suite.doubtful)}")
     if suite.inconclusive:
         lines.append(f"  inconclusive by themselves: {', '.join(suite.inconclusive)}")
-    if suite.pooled_difference is not None:
+    if details and suite.pooled_difference is not None:
         lines.append(_pool_line(suite))
     error = f"{100 * suite.familywise:g} %"
     lines.append(
@@ -304,7 +344,7 @@ def _together(suite: SuiteVerdict) -> str:
     shown = _bound(suite, suite.mean_difference, suite.lower)
     if suite.lower > -suite.margin:
         return f"together not worse than {margin} points (95 %): {shown}"
-    if suite.tasks and not suite.inconclusive:
+    if suite.tasks and not suite.inconclusive and suite.verdict in ("IMPROVED", "NON_INFERIOR"):
         return f"each gating task by itself improved or lost less than its margin (95 %): {shown}"
     return f"together a loss of {margin} points is not excluded (95 %): {shown}"
 
@@ -315,7 +355,8 @@ def legend(tasks: Mapping[str, ComparedTask], *, looked: bool = False) -> str:
     Args:
         looked: whether the looks of an adaptive run decided.
     """
-    adjusted = "that of the task's last look" if looked else "one-sided, Holm-adjusted over the gating tasks"
+    family = "one-sided, Holm-adjusted over the gating tasks, and over the others"
+    adjusted = "that of the task's last look" if looked else family
     ci = "; ".join(sorted({task.ci_method.split(" (")[0] for task in tasks.values() if task.ci}))
     p = "; ".join(sorted({task.p_method for task in tasks.values() if task.p_method}))
     return (
@@ -323,6 +364,13 @@ def legend(tasks: Mapping[str, ComparedTask], *, looked: bool = False) -> str:
         f"p: two-sided ({p}). p drop: {adjusted}.\n"
         "finds: the smallest drop found with 80% power, at the strictest level that the gate may use."
     )
+
+
+_LEGEND = (
+    "Points of 100, paired by problem. 95% CI: the difference on other questions of this kind.",
+    "p: the chance of a difference at least this large if nothing had changed.",
+)
+_IN_DETAILS = ("p drop", "finds")
 
 
 def _titled(name: str, task: ComparedTask) -> Iterator[str]:
@@ -340,6 +388,8 @@ def outcome(comparison: Comparison) -> str:
     passed = "failed" if comparison.exit_code else "passed"
     undecided = comparison.suite.undecided
     why = f" (no decision on {', '.join(undecided)})" if undecided else ""
+    if not (comparison.exit_code or comparison.strict) and comparison.suite.verdict == "INCONCLUSIVE":
+        why = ": nothing regressed; --strict also fails what is not released"
     return f"gate: {passed}{' (strict)' if comparison.strict else ''}{why}"
 
 
@@ -348,6 +398,7 @@ LINES = 30
 _WARNINGS = 6
 _ALLOWED = 4
 _SUITE = 4
+_READINGS = 4
 
 
 def compare_brief(comparison: Comparison, width: int | None = None) -> str:
@@ -362,23 +413,29 @@ def compare_brief(comparison: Comparison, width: int | None = None) -> str:
         sides = (f"base:  {comparison.base.path}", f"tuned: {comparison.tuned.path}")
         warnings = (f"WARNING: {line}" for line in comparison.warnings)
         return printable("\n".join([headline(comparison), "", *sides, "", *warnings, _rest(comparison)]))
-    above = head(comparison, width)
+    above = head(comparison, width, without=_IN_DETAILS)
     below = [
         *_bounded([f"WARNING: {line}" for line in comparison.warnings], _WARNINGS, "warnings"),
         *_bounded([f"let through: {line}" for line in comparison.allowed], _ALLOWED, "differences"),
         *([spent_words(comparison.adaptive)] if comparison.adaptive else []),
         *suite_text(comparison.suite).splitlines()[:_SUITE],
+        *_bounded(_readings(comparison.tasks), _READINGS, "tasks in --details"),
         "",
     ]
     end = [
         *(f"{name}: {changed_words(found)}" for name, found in comparison.texts.items()),
         "",
-        *legend(comparison.tasks, looked=comparison.adaptive is not None).splitlines(),
+        *_LEGEND,
         *filter(None, [outcome(comparison), _verified(comparison)]),
         _rest(comparison),
     ]
     left = LINES - len(below) - len(end)
     return printable("\n".join([*above, *below, *_sentences(comparison.tasks, left), *end]))
+
+
+def _readings(tasks: Mapping[str, ComparedTask]) -> list[str]:
+    """Return how the answers of each task were read on both sides."""
+    return [f"{name}: read by: {read_change(task.read_by)}" for name, task in tasks.items() if task.read_by]
 
 
 def _sentences(tasks: dict[str, ComparedTask], most: int) -> list[str]:
@@ -439,10 +496,7 @@ def _judged_task(name: str, task: JudgeChange, *, same: bool) -> Iterator[str]:
         return
     moved = f"{task.higher} texts higher, {task.lower} lower"
     yield f"  change {signed(task.difference):>6}  {interval(task.ci)}; {moved}"
-    kappa = "not defined"
-    if task.kappa is not None:
-        low, high = task.kappa_ci or (task.kappa, task.kappa)
-        kappa = f"{task.kappa:.2f} [{low:.2f}, {high:.2f}]"
+    kappa = kappa_words(task.kappa, task.kappa_ci)
     yield f"  agree  {points(task.agreement):>6}  % of texts have the same score; kappa {kappa}"
     if any(task.unscored):
         yield f"  unscored by the first {task.unscored[0]}, by the second {task.unscored[1]}; left out"

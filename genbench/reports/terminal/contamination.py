@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from genbench.reports.numbers import p_text, points, signed
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord, TwinsRecord
-from genbench.runs.training_overlap import Overlap, OverlapTask
+from genbench.runs.training_overlap import Overlap, OverlapTask, WrittenCorpus
 from genbench.safetext.printable import printable
 
 _SHOWN = 10
@@ -137,8 +137,17 @@ def overlap_text(record: Overlap) -> str:
             for file in record.corpus
             if file.unreadable
         ),
+        *([] if record.written is None else [_written(record.written)]),
     ]
     return printable("\n".join(parts))
+
+
+def _written(found: WrittenCorpus) -> str:
+    """Return what is in a file without overlap."""
+    unreadable = f" and {found.unreadable:,} that could not be searched" if found.unreadable else ""
+    return (
+        f"written: {found.path} with {found.kept:,} lines, without {found.removed:,} that overlap{unreadable}"
+    )
 
 
 def _overlap_words(task: OverlapTask) -> str:

@@ -18,7 +18,8 @@ from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
 def estimate_text(estimation: Estimation) -> str:
     """Return the estimates as text, in points of 100."""
-    lines = [f"{estimation.kind} {estimation.path}"]
+    lines = [f"{estimation.kind} {estimation.path}{_sealed(estimation)}"]
+    lines += [f"  warning: {line}" for line in estimation.warnings]
     for name, task in estimation.tasks.items():
         lines.append("")
         lines += [_sentence(name, item) for item in task.metrics.values()]
@@ -28,6 +29,10 @@ def estimate_text(estimation: Estimation) -> str:
             lines.append(f"  by {column}:")
             lines.append(STRATUM_SCORES.text(rows.items(), indent="    ", heads={STRATUM: column}))
     return printable("\n".join(lines))
+
+
+def _sealed(estimation: Estimation) -> str:
+    return "" if estimation.seal in (None, "whole") else f" ({estimation.seal})"
 
 
 def _sentence(name: str, item: EstimateRecord) -> str:
@@ -56,6 +61,11 @@ def _curve(task: EstimatedTask) -> Iterator[str]:
             won = points(point.passed.value - point.majority.value)
             maj = f"maj {points(point.majority.value)} {interval(point.majority.ci)}"
             yield f"{passed}, {maj}; a better choice wins {won}"
+    if any(not point.drawn for point in task.curve):
+        yield (
+            "  extrapolated by a beta law of the problems' shares of right samples. In simulations the "
+            "interval contains the truth in 87 to 96 % if that is their law, and in 30 to 89 % with others"
+        )
     if task.curve_ends is not None:
         yield f"  not extrapolated: {task.curve_ends}"
 
@@ -273,15 +283,12 @@ _RANKS = Table[RankedModel](
         "strength",
         _strength,
         right=TERMINAL,
-        about="log odds over the reference (Bradley-Terry, ties as half a win each, intervals clustered\n"
-        "by problem).",
     ),
     Column("95% CI", _strength_ci),
     Column(
         "beats reference",
         lambda model: points(model.beats_reference),
         right=TERMINAL,
-        about="the chance of winning a pair, in points of 100.",
     ),
     Column("95% CI of it", lambda model: interval(model.beats_reference_ci)),
     Column("pairs", lambda model: model.pairs, right=TERMINAL),
@@ -296,7 +303,7 @@ def rank_text(ranking: Ranking) -> str:
     parts = [f"let through: {line}" for line in ranking.allowed]
     for name, task in ranking.tasks.items():
         parts += _task(name, task)
-    parts.append(_RANKS.legend())
+    parts.append(_RANKS.legend("strength", "beats reference"))
     return printable("\n".join(parts))
 
 
@@ -371,8 +378,8 @@ def quality_text(record: Quality) -> str:
         "",
         "useful: as how many problems at 50 % they tell models apart. sampling, nights: standard errors of",
         "a run by its samples, and beyond them. order kept: pairs of runs that other problems of the kind",
-        "put in the same order. ceiling: what a perfect model would score if the keys that look wrong are.",
-        "minutes: drawing of the last run.",
+        "put in the same order; 50 is a coin, as of equal models. ceiling: what a perfect model scores if",
+        "the keys that look wrong are. minutes: drawing of the last run.",
         "",
         *(f"{name}: {task.advice}: {task.why}" for name, task in record.tasks.items()),
         *(f"{name}: left out: {n} problems are in all runs" for name, n in record.left_out.items()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from genbench.reports.numbers import kappa_words
 from genbench.runs.judge_check import InjectionRecord, JudgeCheck
 from genbench.safetext.printable import printable
 
@@ -39,7 +40,7 @@ def _agreement(check: JudgeCheck) -> Iterator[str]:
         return
     yield f"  agreement       {check.accuracy:.1%} of {check.verdicts} verdicts"
     name = "weighted kappa " if check.weights else "Cohen's kappa  "
-    yield f"  {name} {_kappa(check.kappa, check.kappa_ci)}"
+    yield f"  {name} {kappa_words(check.kappa, check.kappa_ci, '  95%')}"
     if check.mean_absolute_error is not None:
         yield f"  off by          {check.mean_absolute_error:.2f} points in the mean"
     if check.groups is not None:
@@ -48,18 +49,11 @@ def _agreement(check: JudgeCheck) -> Iterator[str]:
         people = check.people
         yield (
             f"  people          two of them agree on {people.accuracy:.1%} of {people.verdicts}, "
-            f"kappa {_kappa(people.kappa, people.kappa_ci)}"
+            f"kappa {kappa_words(people.kappa, people.kappa_ci, '  95%')}"
         )
     for dimension, item in (check.dimensions or {}).items():
-        kappa = _kappa(item.kappa, item.kappa_ci)
+        kappa = kappa_words(item.kappa, item.kappa_ci, "  95%")
         yield f"    {dimension}: agreement {item.accuracy:.1%}, weighted kappa {kappa}"
-
-
-def _kappa(value: float | None, ci: tuple[float, float] | None) -> str:
-    """Return kappa with its interval."""
-    if value is None:
-        return "not defined (one label throughout)"
-    return f"{value:.2f}" + (f"  95% [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
 
 
 def _injections(found: InjectionRecord) -> Iterator[str]:

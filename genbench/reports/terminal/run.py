@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.parity import ready_responses
 from genbench.analysis.results.alarms import joined_alarms
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.protocols import PublishedScore
@@ -17,9 +18,10 @@ from genbench.reports.figures import (
     likelihood_lines,
     reported_line,
     rollout_lines,
+    stopping_line,
 )
 from genbench.reports.numbers import interval, points
-from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
+from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, read_lines, task_score
 from genbench.reports.warnings import TaskWarning, fold_warnings, groups_of, task_warning, task_warnings
 
 _SHOWN_ALARMS = 6
@@ -43,6 +45,8 @@ def run_table(
     """
     rows = [row for model, result in results.items() for row in score_rows(model, result)]
     parts = [SCORES.text(rows, width=width), _legend(results)]
+    if read_by := read_lines(rows):
+        parts += ["\nAnswers read by:", *(f"  {line}" for line in read_by)]
     parts += _urgent(results)
     for result in results.values():
         parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
@@ -68,7 +72,7 @@ def score_rows(model: str, result: Results) -> Iterator[ScoreRow]:
         if name not in grouped:
             yield task_score(model, 0, name, task, is_ragged=result.adaptive is not None)
         elif result.groups[grouped[name]].tasks[0] == name:
-            yield from group_scores(model, 0, grouped[name], result.groups[grouped[name]])
+            yield from group_scores(model, 0, grouped[name], result.groups[grouped[name]], result.tasks)
 
 
 def _legend(results: Mapping[str, Results]) -> str:
@@ -85,7 +89,8 @@ def _legend(results: Mapping[str, Results]) -> str:
 def _totals(model: str, result: Results, folder: Path | None) -> str:
     totals = result.totals
     speed = f", {totals.tokens_per_s:,.0f} tokens/s" if totals.tokens_per_s else ""
-    drawn = f"{totals.samples:,} samples ({totals.drawn_now:,} drawn now, {totals.reused_now:,} on disk)"
+    new = "read from ready responses" if ready_responses(result.model_identity) else "drawn now"
+    drawn = f"{totals.samples:,} samples ({totals.drawn_now:,} {new}, {totals.reused_now:,} on disk)"
     lines = [f"{model}: {drawn}{speed}" + (f" -> {folder}" if folder else "")]
     return "\n".join(lines + _account(model, result))
 
@@ -142,13 +147,14 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
     lines = [_published(task.published)] if task.published and not brief else []
     if task.macro:
         lines.append(
-            f"mean over {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
+            f"{task.macro.name} {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
             f"{interval(task.macro.ci)}"
         )
     if task.reported:
         lines.append(reported_line(task.reported))
     lines += _other_metrics(task, brief)
     lines += _measures(task)
+    lines += stopping_line(task.stopping, brief=brief) if task.stopping else []
     lines += rollout_lines(task.rollouts) if task.rollouts else []
     lines += corpus_lines(task.corpus)
     lines += likelihood_lines(task.likelihood, brief=brief) if task.likelihood else []

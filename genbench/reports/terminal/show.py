@@ -13,8 +13,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from genbench.analysis.budgets import BudgetDifference, BudgetPoint, Budgets
+from genbench.analysis.corrected import reviews_next_to
 from genbench.analysis.results.record import Results
-from genbench.analysis.reviews import damaged_reviews, reviewed_run
 from genbench.reports.browse import ProblemRow, SampleRow
 from genbench.reports.figures import reviewed_words
 from genbench.reports.numbers import interval, p_text, points, signed
@@ -272,6 +272,9 @@ def _words(item: BudgetDifference) -> str:
 
 def reviewed_lines(run: Path, results: Results) -> Iterator[str]:
     """Yield a line for each task whose score labels of people correct, and for reviews that are damaged."""
-    yield from damaged_reviews(run)
-    for name, task in reviewed_run(StoredRun(run), results).items():
+    reviews = reviews_next_to(run)
+    if reviews is None:
+        return
+    yield from reviews.damaged(run)
+    for name, task in reviews.tasks(StoredRun(run), results).items():
         yield f"{name}: {reviewed_words(task)}"

@@ -17,7 +17,8 @@ from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.simulated_users import SimulatedUsers
-from genbench.store.contract import digest
+from genbench.runs.options import RunOptions
+from genbench.store.contract import digest, shaping
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptivePlan, AdaptiveRecord, TrackRecord
 from genbench.suite.suitefile import Suite
@@ -62,7 +63,8 @@ class Job:
     origin: Mapping[str, Any]
     machine: Mapping[str, Any]
     """The facts about this machine. They are read once for all jobs of a command."""
-    quiet: bool = False
+    options: RunOptions
+    """What the command was asked. Each option is read where it acts."""
     lengths: Lengths | None = None
     """The expected lengths that order the queue. None means each task's max_tokens."""
     earlier: Sequence[Path] = ()
@@ -76,11 +78,6 @@ class Job:
 
     track: TrackRecord | None = None
     """The run's place in a track. None if it belongs to none."""
-
-    stop_on_degenerate: bool = False
-    """Whether the run ends if the first samples are empty, padding or one token repeated."""
-    interim: bool = False
-    """Whether estimates of unfinished tasks are printed now and then."""
 
     shard: Shard | None = None
     """The part of a job array that is drawn, or None for everything."""
@@ -100,7 +97,7 @@ class Job:
     @property
     def run_id(self) -> str:
         """Return the run's name in seeds of resampling. It is equal for equal model, terms and run seed."""
-        terms = {**self.model.terms, "decoding": None}
+        terms = {**shaping(self.model.terms), "decoding": None}
         return digest([self.suite.name, self.model.identity, terms, self.suite.config.decoding.seed])[:12]
 
 
@@ -138,6 +135,6 @@ class RunContext:
         settings = model.settings.narrowed(needed)
         own, used = model.settings.max_model_len, settings.max_model_len
         if own is not None and used is not None and used < own:
-            say = ProgressLine(model.name, 0, 0, self.job.quiet).say
+            say = ProgressLine(model.name, 0, 0, self.job.options.quiet).say
             say(f"{model.name}: context {used:,} of {own:,} tokens: no request needs more")
         return replace(self, job=replace(self.job, model=replace(model, settings=settings)))

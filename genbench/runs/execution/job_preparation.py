@@ -233,11 +233,9 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             path=path,
             origin=origin if kind else {**origin, "problems": answered, "tasks": list(answered)},
             machine=here,
-            quiet=options.quiet,
+            options=options,
             lengths=lengths,
             reused=model.name in stored,
-            stop_on_degenerate=options.stop_on_degenerate,
-            interim=options.interim,
             shard=options.part,
             adaptive=adaptive,
         )

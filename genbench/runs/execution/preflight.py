@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,18 +17,22 @@ from typing import Any, Literal
 
 from genbench.engines.checkpoint import kv_bytes_per_token
 from genbench.engines.plugin_guard import engine_kind
-from genbench.errors import GenbenchError
+from genbench.errors import ConfigError, GenbenchError
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel, prepare_model, sized_tasks
+from genbench.runs.execution.prompt_records import too_long_words
 from genbench.runs.execution.scoring import load_verifiers, verifier_specs
 from genbench.runs.execution.simulated_users import SimulatedUsers
+from genbench.runs.execution.speed import speed_here
 from genbench.runs.inputs import data_dir, open_suite
 from genbench.runs.options import RunOptions, check_options
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_task, selected_entries
+from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.pool.pool import VerifierPool
+from genbench.verifiers.pool.process import VerifierSpec
 
 _LONG = 4_096
 """Tokens of a prompt from which its reading takes more time than its answer."""
@@ -35,37 +40,78 @@ _PREFILL = 20_000
 """Prompt tokens per second of a small model on one GPU. It is assumed, not measured on this machine."""
 
 
-def model_lines(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
+def model_lines(
+    suite: Suite, name: str, tasks: Sequence[LoadedTask], found: dict[str, PreparedModel] | None = None
+) -> list[str]:
     """Return what there is to say about a model. Warnings begin with an exclamation mark.
+
+    Args:
+        found: gets the model by its name.
 
     Raises:
         ConfigError: the model cannot be used.
         PromptError: a prompt does not fit its context.
     """
     model = prepare_model(suite, name, tasks)
-    lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
+    if found is not None:
+        found[name] = model
+    ends = f", replies end at {model.special.words}" if model.special.ends else ""
+    lines = [f"{model.identity}, trace format {model.reasoning.format.name}{ends}"]
     tasks = sized_tasks(tasks, model.measure)
     context = model.settings.max_model_len
     if context is not None:
         lines += _budget(model, tasks, context)
+    lines += _control_tokens(model, tasks)
     return lines + [f"!{warning}" for warning in model.warnings]
 
 
 def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> list[str]:
     """Compare the longest prompt with the context. Raise PromptError if a prompt does not fit."""
     longest = clamped = total = 0
+    too_long: list[str] = []
     for task in tasks:
+        first: list[dict[str, Any]] = []
         for problem in task.problems:
             request = model.maker.request(task, problem, 0, ())
             if request is not None:
+                first.append({"problem_id": problem.problem_id, "max_tokens": request.max_tokens})
                 longest = max(longest, len(request.token_ids))
                 clamped += request.clamped
                 total += task.k * len(request.token_ids)
+        too_long += [f"!{line}"] if (line := too_long_words(task, first)) else []
     if not longest:
-        return [f"context {context:,}; the server makes the prompts' tokens, so none can be measured"]
+        where = "the server makes the prompts' tokens, so none can be measured"
+        return [f"context {context:,}; {where}", *too_long]
     tail = f"; max_tokens is lowered to the context for {clamped} problems" if clamped else ""
     line = ("!" if clamped else "") + f"context {context:,}, longest prompt {longest:,} tokens{tail}"
-    return [line] if longest < _LONG else [line, _long_words(model, longest, total)]
+    lines = [line, *too_long]
+    return lines if longest < _LONG else [*lines, _long_words(model, longest, total)]
+
+
+_NAMED = 10
+"""Problems and control tokens that a line names. The others are counted only."""
+
+
+def _control_tokens(model: PreparedModel, tasks: Sequence[LoadedTask]) -> Iterator[str]:
+    """Yield which rows have control tokens in what is asked of them, and how they are read."""
+    data = model.data_texts
+    for task in tasks:
+        tokens: dict[str, Counter[str]] = {}
+        problems: dict[str, list[str]] = {}
+        for problem in task.problems:
+            ask = task.ask(problem, 0, ())
+            found = None if ask is None else data.counts(task, problem, ask)
+            if ask is not None and found:
+                reading = data.reading(task, problem, ask)
+                tokens.setdefault(reading, Counter()).update(found)
+                problems.setdefault(reading, []).append(problem.problem_id)
+        for reading, names in problems.items():
+            shown = ", ".join(f"{token!r} ({count})" for token, count in tokens[reading].most_common(_NAMED))
+            rows = f"{len(names)} of {len(task.problems)} problems have control tokens in their data"
+            few = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+            yield f"!task {task.name}: {rows}: {shown}; {reading}: {few}"
+    if data.has_failed:
+        yield "!the tokenizer cannot encode all control tokens of the data as text: those stay control tokens"
 
 
 def _long_words(model: PreparedModel, longest: int, total: int) -> str:
@@ -106,7 +152,7 @@ def _who(record: Mapping[str, Any]) -> str:
 
 
 DEFAULT_SPEED = 5_000.0
-"""Completion tokens per second of a small model on one GPU. It is assumed, not measured on this machine."""
+"""Completion tokens per second of a small model on one GPU, if nothing is known of this machine."""
 DEFAULT_MEAN_TOKENS = 4_000
 """Completion tokens of one sample of a small reasoning model. A longer limit does not make answers longer."""
 
@@ -121,11 +167,36 @@ class CostAssumptions:
 
     speed: float = DEFAULT_SPEED
     mean_tokens: int = DEFAULT_MEAN_TOKENS
+    source: str = "assumed for one GPU"
+    """What the speed comes from."""
+    is_given: bool = False
+    """Whether the command gives the speed."""
+
+    def here(self, models: Iterable[PreparedModel], runs: Path) -> CostAssumptions:
+        """Return the assumptions with what is known of the models on this machine.
+
+        Models are drawn one after the other, so the speed is the harmonic mean. One unknown speed leaves all.
+        """
+        known = [speed_here(model, runs) for model in models]
+        speeds = [item for item in known if item is not None]
+        if not speeds or len(speeds) < len(known):
+            return self
+        lengths = [item.mean_tokens for item in speeds if item.mean_tokens is not None]
+        mean = self.mean_tokens
+        if mean == DEFAULT_MEAN_TOKENS and len(lengths) == len(speeds):
+            mean = max(1, round(sum(lengths) / len(lengths)))
+        if self.is_given:
+            return replace(self, mean_tokens=mean)
+        speed = len(speeds) / sum(1 / item.tokens_per_s for item in speeds)
+        return CostAssumptions(speed, mean, speeds[0].source)
 
     @classmethod
     def given(cls, speed: float | None, mean_tokens: int | None) -> CostAssumptions:
         """Return the assumptions of a command. None is the default."""
-        return cls(speed or DEFAULT_SPEED, mean_tokens or DEFAULT_MEAN_TOKENS)
+        length = mean_tokens or DEFAULT_MEAN_TOKENS
+        if speed is None:
+            return cls(mean_tokens=length)
+        return cls(speed, length, source="given", is_given=True)
 
 
 def expected_tokens(tasks: Sequence[LoadedTask], mean_tokens: int) -> int:
@@ -164,6 +235,7 @@ def cost_words(
     limited = any(task.decoding.max_tokens < assumed.mean_tokens for task in tasks if not task.is_scored)
     at_most = " (or max_tokens, if that is less)" if limited else ""
     rests_on = f"{assumed.mean_tokens:,} tokens a reply{at_most} and {assumed.speed:,.0f} tokens/s"
+    rests_on += "" if assumed.is_given else f", {assumed.source}"
     return (
         f"{part}{samples:,} samples; about {likely} at {rests_on} (--mean-tokens, --speed); "
         f"{longest} at the most"
@@ -221,16 +293,18 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     found: list[Check] = []
     for entry in entries:
         found += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
-    checks += _with_one_mirror(found, str(options.suite))
+    checks += _with_one_mirror(found, str(options.suite or " ".join(options.tasks)))
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: [check_engine(suite)])
     checks += _attempt("judges", lambda: asyncio.run(JudgeSession(suite, tasks, Path()).answers(_ANSWER_S)))
     checks += _attempt("judge calls", lambda: JudgeSession(suite, tasks, Path()).estimate())
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
+    models: dict[str, PreparedModel] = {}
     for name in chosen:
-        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks))
+        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks, models))
     if tasks:
-        words = cost_words(tasks, len(chosen), cost or CostAssumptions(), of=len(entries))
+        assumed = (cost or CostAssumptions()).here(models.values(), Path(options.run_dir or "runs"))
+        words = cost_words(tasks, len(chosen), assumed, of=len(entries))
         checks.append(Check("ok", "cost", words))
     checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
     return checks
@@ -286,10 +360,36 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
     judges = JudgeSession(suite, tasks, Path())
     async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
-        verified = await load_verifiers(pool, verifier_specs(tasks, judges), tasks, judges)
+        specs = verifier_specs(tasks, judges)
+        verified = await load_verifiers(pool, specs, tasks, judges)
+        for task in tasks:
+            if task.name in specs and ":" in specs[task.name].name and task.problems:
+                await _try_verifier(pool, specs[task.name], task)
     lines = [f"{name}: {item.version}" for name, item in verified.items()]
     warnings = [item.warning for item in verified.values() if item.warning]
     return lines + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
+
+
+_TRIED = ("", "1")
+"""Answers on which a verifier of the suite's own is tried, after the reference itself."""
+
+
+async def _try_verifier(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> None:
+    """Let a verifier of the suite's own judge short answers to the first problem.
+
+    Raises:
+        ConfigError: it gives no finding on any of them.
+    """
+    problem = task.problems[0]
+    reference = task.reference(problem, 0)
+    own = (reference,) if isinstance(reference, str) else ()
+    for text in (*own, *_TRIED):
+        answers = (Answer(text, "absent", "", truncated=False),)
+        sample = SampleId(task.name, problem.problem_id, 0)
+        finding = await pool.verify(spec, Case(sample, answers, reference))
+        if finding.reason != "verifier_error":
+            return
+    raise ConfigError(f"{task.where}: tried on problem {problem.problem_id}: {finding.detail['why']}")
 
 
 def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:

@@ -54,6 +54,20 @@ def prompt_records(model: PreparedModel, task: LoadedTask) -> TaskPrompts:
     return records, seen
 
 
+_NAMED = 10
+"""Problems that a warning names. The others are counted only."""
+
+
+def too_long_words(task: LoadedTask, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return which prompts of a task do not fit the context, and what they count as. Empty if all fit."""
+    names = [str(record["problem_id"]) for record in records if record["max_tokens"] == 0]
+    if not names:
+        return ""
+    named = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+    rule = "are left out" if task.leaves_out_refused else "count as wrong"
+    return f"{task.name}: {len(names)} of {len(records)} prompts do not fit the context and {rule}: {named}"
+
+
 def ask_records(
     problem_id: str,
     references: Sequence[Any],

@@ -11,17 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from genbench.analysis.results.record import Results, TaskResults, read_results
+from genbench.analysis.results.run_state import run_state
 from genbench.errors import GenbenchError, RunFolderError
 from genbench.models.responses import ReplaySettings
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.run_manifest import binding_record
 from genbench.store import continuation as manifests
-from genbench.store.contract import differences, digest
+from genbench.store.contract import differences, digest, shaping
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import Appender, read_lines
 from genbench.store.manifest import Manifest, TakenRecord
 from genbench.store.seal import Seal, is_edited
+from genbench.store.stored_run import StoredRun
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Completion, Problem
 
@@ -72,7 +74,7 @@ def earlier_runs(path: Path, suite: str) -> list[Path]:
 def take_over(job: Job, folder: RunFolder) -> list[TakenRecord]:
     """Copy samples of the same prompt, seed and decoding from the job's earlier runs into its new folder.
 
-    Verdicts come along for problems whose reference is the same as well.
+    Verdicts come along for problems whose reference is the same as well, unless somebody changed their files.
 
     Returns:
         How many samples of each task were taken, and from where.
@@ -123,7 +125,9 @@ def _take(job: Job, task: LoadedTask, source: RunFolder, target: RunFolder) -> i
         if problem.problem_id in stored
         and stored[problem.problem_id]["reference_digest"] == digest(task.reference(problem, 0))[:16]
     }
-    _copy_verdicts(task.name, source, target, {key for key in samples if key[0] in same})
+    state = run_state(StoredRun(source.path), read_results(source), tasks=(task.name,))
+    if all(item.other_lines for item in state.edits if item.task == task.name):
+        _copy_verdicts(task.name, source, target, {key for key in samples if key[0] in same})
     return len(samples)
 
 
@@ -132,7 +136,10 @@ def _is_alike(job: Job, task: LoadedTask, manifest: Manifest) -> bool:
     if task.name not in manifest.tasks:
         return False
     old, new = manifest.binding, binding_record(job)
-    terms = [{**side.terms, "decoding": side.terms.get("decoding", {}).get(task.name)} for side in (old, new)]
+    terms = [
+        {**shaping(side.terms), "decoding": side.terms.get("decoding", {}).get(task.name)}
+        for side in (old, new)
+    ]
     sides = [
         [side.model_identity, side.run_seed, own, side.reasoning.to_json(), side.tasks[task.name].decoding]
         for side, own in zip((old, new), terms, strict=True)

@@ -86,7 +86,7 @@ def check_end(job: Job, folder: RunFolder, alarm: str | None, stopped_by: str | 
         DegenerateOutputError: the first completions are degenerate, and the command asks to stop then.
         InterruptedRunError: the run was stopped.
     """
-    if alarm is not None and job.stop_on_degenerate:
+    if alarm is not None and job.options.stop_on_degenerate:
         raise DegenerateOutputError(
             f"{alarm}; stopped as --stop-on-degenerate asks (samples so far: {folder.path})"
         )
@@ -266,6 +266,8 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
     )
     if info.unanswered != TaskRecord.model_fields["unanswered"].default:
         record = record.model_copy(update={"unanswered": info.unanswered})
+    if task.entry.refused == "excluded":
+        record = record.model_copy(update={"refused": task.entry.refused})
     if info.reported is not None:
         record = record.model_copy(update={"reported": info.reported})
     if info.sensitive:

@@ -6,13 +6,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from genbench.errors import ConfigError, RunFolderError
 from genbench.judges.judged_tasks import is_judged
 from genbench.judges.session import JudgeSession, forget_unscored
-from genbench.protocols import Unanswered
 from genbench.runs.event_loop import StopSwitch
+from genbench.store.contract import digest
 from genbench.store.degenerate import unanswered
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptiveRecord, drawn_ids
@@ -99,13 +99,12 @@ class Scorer:
     ) -> None:
         verified = self._tasks[sample.task]
         answers = deciding(verified.task, answers)
-        if any(completion.finish_reason == "error" for completion in completions):
-            finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
-        else:
+        finding = unverified_finding(completions)
+        if finding is None:
             case = case_of(verified.task, problem, sample.sample_index, answers)
             finding = await self._verify(sample.task, case)
-        rule = verified.task.task.info.unanswered
-        verdict = verdict_of(sample, answers, finding, verified.verifier, rule)
+        finding = with_refusal(finding, completions)
+        verdict = verdict_of(sample, answers, finding, verified.verifier, without_answer(verified.task))
         self._folder.append_verdict(verdict)
         self._on_verdict(verdict)
 
@@ -156,8 +155,15 @@ def _reader(folder: RunFolder, task: LoadedTask, adaptive: AdaptiveRecord | None
     ids = [problem.problem_id for problem in task.problems]
     groups = {problem.problem_id: {"group": problem.group} for problem in task.problems}
     counts = None if adaptive is None else adaptive.counts(task.name, groups)
-    limit = task.decoding.max_tokens
-    return StoredTask(folder, task.name, drawn_ids(ids, counts), task.k, limit, counts=counts)
+    return StoredTask(
+        folder,
+        task.name,
+        drawn_ids(ids, counts),
+        task.k,
+        task.decoding.max_tokens,
+        counts=counts,
+        is_rollout=task.is_rollout,
+    )
 
 
 def all_readers(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
@@ -203,11 +209,19 @@ def stale_verifiers(folder: RunFolder, verified: VerifiedTask) -> set[str]:
 
 
 def deciding(task: LoadedTask, answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Return the answers that decide on a sample: that of a harness alone, or else those of all turns.
+    """Return the answers that decide on a sample: the last one after a harness or scripts, or else all.
 
-    In a rollout the harness deals with replies that were cut off. Only what it made of them counts.
+    In a rollout the harness deals with replies that were cut off. Only what it made of them counts. An answer
+    that was cut off after one of the task's stops is whole, since no verifier reads beyond that.
     """
-    return answers[-1:] if task.is_rollout else answers
+    found = answers[-1:] if task.is_rollout or task.last_decides else answers
+    stops = task.answer_stops
+    if not stops:
+        return found
+    return [
+        replace(answer, truncated=False) if any(stop in answer.text for stop in stops) else answer
+        for answer in found
+    ]
 
 
 def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
@@ -243,20 +257,50 @@ def _question(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
 
 
+def unverified_finding(completions: Sequence[Completion]) -> Finding | None:
+    """Return the finding on a sample that has nothing to verify, or None if a verifier decides.
+
+    An engine could not draw it, or a server refused its last prompt and nothing was written.
+    """
+    last = completions[-1]
+    if any(completion.finish_reason == "error" for completion in completions):
+        return Finding(0.0, "engine_error", detail={"why": last.text})
+    return Finding(0.0, "no_answer") if last.refused and not last.text else None
+
+
+def with_refusal(finding: Finding, completions: Sequence[Completion]) -> Finding:
+    """Return the finding with what a server said when it refused a prompt, if no answer counts."""
+    found = next((item for item in completions if item.refused), None)
+    if found is None or finding.score > 0 or finding.reason in OURS:
+        return finding
+    kind = "content_filter" if found.finish_reason == "content_filter" else "context"
+    return replace(finding, detail={**finding.detail, "refused": kind, "why": found.refused})
+
+
+WithoutAnswer = Literal["wrong", "excluded", "refused"]
+"""What samples without an answer count as: wrong, left out, or left out if their prompts were refused."""
+
+
+def without_answer(task: LoadedTask) -> WithoutAnswer:
+    """Return what samples of a task without an answer count as."""
+    own = task.task.info.unanswered
+    return "refused" if own == "wrong" and task.leaves_out_refused else own
+
+
 def verdict_of(
     sample: SampleId,
     answers: Sequence[Answer],
     finding: Finding,
     verifier: str,
-    without_answer: Unanswered = "wrong",
+    rule: WithoutAnswer = "wrong",
 ) -> Verdict:
     """Return the verdict of a sample. Its status is the first one that applies.
 
     Args:
-        without_answer: what a sample without an answer counts as. If it is excluded it has no score.
+        rule: what it counts as if it has no answer. One that is left out has no score.
     """
     last = answers[-1]
-    gone = unanswered(answers) if without_answer == "excluded" and finding.reason not in OURS else None
+    gone = _gone(answers, finding, rule)
     status, score = _status(answers, finding) if gone is None else (gone, None)
     return Verdict(
         sample=sample,
@@ -269,6 +313,23 @@ def verdict_of(
         trace_status=last.trace_status,
         truncated=any(answer.truncated for answer in answers),
     )
+
+
+def graded_by(task: LoadedTask, verifier: str) -> str:
+    """Return the digest that a task's verdicts carry, from that of its verifier.
+
+    It is another one if refused prompts are left out, so that verdicts under both rules are never mixed.
+    """
+    return digest([verifier, "refused: excluded"])[:16] if task.leaves_out_refused else verifier
+
+
+def _gone(answers: Sequence[Answer], finding: Finding, rule: WithoutAnswer) -> Status | None:
+    """Return the status of a sample that counts neither way, or None if it counts."""
+    if finding.reason in OURS or rule == "wrong":
+        return None
+    if "refused" in finding.detail:
+        return "truncated"
+    return unanswered(answers) if rule == "excluded" else None
 
 
 def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float | None]:
@@ -328,7 +389,8 @@ async def load_verifiers(
     for task in tasks:
         if task.name not in specs:
             own = {problem.problem_id: problem for problem in task.problems}
-            found[task.name] = VerifiedTask(task, *judges.verifier(task.name), own)
+            digest_, version = judges.verifier(task.name)
+            found[task.name] = VerifiedTask(task, graded_by(task, digest_), version, own)
             continue
         opened = await _opened(pool, specs[task.name], task)
         kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
@@ -338,8 +400,9 @@ async def load_verifiers(
         digest_ = specs[task.name].digest(opened.version)
         version = opened.version
         if task.name in judges:
-            digest_, version = judges.verifier(task.name, digest_)
-        found[task.name] = VerifiedTask(verifiable, digest_, version, problems, warning)
+            digest_, judge = judges.verifier(task.name, digest_)
+            version = f"{version}, {judge}" if judges.reads(task.name) else judge
+        found[task.name] = VerifiedTask(verifiable, graded_by(task, digest_), version, problems, warning)
     return found
 
 

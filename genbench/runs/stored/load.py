@@ -20,6 +20,7 @@ from genbench.runs.stored.trust import (
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest
+from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_all, selected_entries
@@ -110,7 +111,22 @@ def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> Loaded
         raise RunFolderError(
             f"{folder.path}: task {task.name}: the data have only {len(kept)} of its problems"
         )
-    return replace(task, problems=kept, k=manifest.tasks[task.name].k)
+    return replace(task, entry=_as_now(task), problems=kept, k=manifest.tasks[task.name].k)
+
+
+def _as_now(task: LoadedTask) -> TaskEntry:
+    """Return a stored entry with the present names of its options: `extract: stated` is now `guess: off`.
+
+    Verdicts of one rule then have one digest, whatever its options were called when the run was drawn.
+    """
+    own = task.entry.verifier
+    rules = own.get("cascade") or (task.verifier,)
+    options = own.get("rule", {}) if "cascade" in own else own
+    if rules[0] != "math" or options.get("extract") != "stated":
+        return task.entry
+    renamed = {key: value for key, value in options.items() if key != "extract"} | {"guess": "off"}
+    verifier = own | {"rule": renamed} if "cascade" in own else renamed
+    return task.entry.model_copy(update={"verifier": verifier})
 
 
 def check_allowed(folder: RunFolder, manifest: Manifest, data_dir: Path | None, trusted: Trusted) -> None:

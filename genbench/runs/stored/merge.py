@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results.edited_files import edited_sources
 from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import state_of
 from genbench.data.subset import Shard
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
@@ -37,7 +37,6 @@ from genbench.store.manifest import (
     ids_in_force,
 )
 from genbench.store.seal import completion_words
-from genbench.store.stored_run import StoredRun
 from genbench.types import Completion
 
 Source = tuple[RunFolder, Manifest]
@@ -390,10 +389,8 @@ def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
 
 def _edits(part: Part) -> list[EditRecord]:
     """Return what was changed by hand in a part, found earlier or now."""
-    run = StoredRun(part.path)
-    readers = {name: run.task(name) for name in part.manifest.tasks}
-    now_found = edited_sources(part.folder, part.manifest, readers)
-    return [*part.manifest.edited, *(EditRecord(file=file, found=now()) for file in now_found)]
+    found = state_of(part.path).sources
+    return [*part.manifest.edited, *(EditRecord(file=file, found=now()) for file in found)]
 
 
 def _origin(

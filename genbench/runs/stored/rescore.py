@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.build import build_results
-from genbench.analysis.results.edited_files import edited_sources, edited_tasks
 from genbench.analysis.results.record import Results
+from genbench.analysis.results.run_state import state_of
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession
@@ -40,6 +40,7 @@ from genbench.store.continuation import now
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import EditRecord, Manifest, SuiteRecord, TakenRecord, TaskRecord
+from genbench.store.state import RunState
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve, suite_path
 from genbench.suite.suitefile import Suite, read_suite
@@ -56,16 +57,15 @@ class Rescoring:
         judges: the LLM judges of its tasks.
         again: make all verdicts anew.
         quiet: print no progress.
-        edited: tasks whose lines were edited. All their verdicts are made anew.
-        sources: files that were edited and that scoring cannot make anew. The manifest keeps their names.
+        state: what was edited before. Verdicts of tasks whose lines were edited are made anew. The manifest
+            keeps the names of edited files that scoring cannot make anew.
     """
 
     judges: JudgeSession
     switch: StopSwitch
     again: bool = False
     quiet: bool = False
-    edited: Collection[str] = ()
-    sources: Collection[str] = ()
+    state: RunState | None = None
 
     async def run(self, folder: RunFolder, stored: StoredRunInputs) -> Results:
         """Make the missing verdicts and write results.json.
@@ -77,11 +77,13 @@ class Rescoring:
         tasks = await self._verify(folder, stored)
         publish(folder, tasks)
         manifest = scored_manifest(stored.manifest, tasks, self.judges, again=self.again)
-        found = [EditRecord(file=file, found=now()) for file in self.sources]
+        found = [EditRecord(file=file, found=now()) for file in self.state.sources] if self.state else []
         manifest = manifest.model_copy(update={"edited": (*manifest.edited, *found)}) if found else manifest
         in_order = {task.name: tasks[task.name] for task in stored.tasks}
         readers = readers_of(folder, [item.task for item in in_order.values()], manifest.adaptive)
-        return build_results(in_order, readers, manifest, stored.suite.config).write(folder)
+        results = build_results(in_order, readers, manifest, stored.suite.config).write(folder)
+        healed = self.state.healed if self.state else ()
+        return results.model_copy(update={"warnings": (*results.warnings, *healed)}) if healed else results
 
     async def _verify(self, folder: RunFolder, stored: StoredRunInputs) -> dict[str, VerifiedTask]:
         specs = verifier_specs(stored.tasks, self.judges)
@@ -89,7 +91,7 @@ class Rescoring:
         progress = ProgressLine(stored.manifest.model.name, total, total, self.quiet)
         async with verifier_pool(stored.suite.config.verify) as pool:
             tasks = self._judges_first(await load_verifiers(pool, specs, stored.tasks, self.judges))
-            renew_stale(folder, tasks, self.again, self.edited)
+            renew_stale(folder, tasks, self.again, self.state.edited_tasks if self.state else ())
             verify = verify_with(pool, specs, self.judges, folder)
             own = [item.task for item in tasks.values()]
             read = readers_of if stored.manifest.adaptive is None else all_readers
@@ -143,13 +145,11 @@ def score_folder(
     with RunFolder.writer(path) as folder:
         run = load_stored(folder, data_dir, trusted)
         judges = JudgeSession(run.suite, run.tasks, path)
-        readers = readers_of(folder, run.tasks, run.manifest.adaptive)
-        edited = edited_tasks(folder, readers)
-        sources = edited_sources(folder, run.manifest, readers)
+        state = state_of(path)
 
         async def work() -> Results:
             async with judges:
-                return await Rescoring(judges, switch, again, quiet, edited, sources).run(folder, run)
+                return await Rescoring(judges, switch, again, quiet, state).run(folder, run)
 
         return run_coroutine(work())
 
@@ -360,7 +360,9 @@ def _write(
             for name, record in described.items()
         ]
         uid = str(uuid.uuid4())
+        found = [EditRecord(file=file, found=now()) for file in state_of(source.path).sources]
         update = {"uid": uid, "suite": suite, "tasks": described, "taken_over": tuple(taken)}
+        update |= {"edited": (*manifest.edited, *found), "drawn": {}}
         folder.write_manifest(manifest.model_copy(update=update))
         keep_seal(source, manifest, folder)  # the rest of the suite is still the stored run's
 

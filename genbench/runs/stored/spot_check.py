@@ -18,7 +18,15 @@ from genbench.errors import GenbenchError, InputError
 from genbench.judges.judged_tasks import is_judged
 from genbench.models.traces import Reasoning
 from genbench.runs.event_loop import run_coroutine
-from genbench.runs.execution.scoring import case_of, conversations, deciding, verdict_of
+from genbench.runs.execution.scoring import (
+    case_of,
+    conversations,
+    deciding,
+    graded_by,
+    unverified_finding,
+    verdict_of,
+    without_answer,
+)
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
 from genbench.store.folder import RunFolder
@@ -84,7 +92,8 @@ class StoredAnswers:
         spec = VerifierSpec(task.verifier, task.verifier_options, task.folder)
         references = {problem.problem_id: task.reference(problem, 0) for problem, _, _ in cases}
         opened = await pool.open(spec, references.items())
-        then, digest = self.manifest.tasks[self.name].verifier, spec.digest(opened.version)
+        then = self.manifest.tasks[self.name].verifier
+        digest = graded_by(task, spec.digest(opened.version))
         if digest != then.digest:
             return self.skipped(
                 f"its verifier is '{opened.version}' now and was '{then.version}'; "
@@ -94,8 +103,8 @@ class StoredAnswers:
         async def verdict(problem: Problem, index: int, answers: tuple[Answer, ...]) -> Verdict:
             decide = tuple(deciding(task, answers))
             finding = await pool.verify(spec, case_of(task, problem, index, decide))
-            sample, rule = SampleId(task.name, problem.problem_id, index), task.task.info.unanswered
-            return verdict_of(sample, decide, finding, digest, rule)
+            sample = SampleId(task.name, problem.problem_id, index)
+            return verdict_of(sample, decide, finding, digest, without_answer(task))
 
         found = await _within(end, [verdict(*case) for case in cases])
         return self._compared(found, len(cases))
@@ -107,7 +116,7 @@ class StoredAnswers:
         rows = {name: row for row, name in enumerate(self.side.problem_ids)}
         for problem, index, completions in conversations(self.side.kept, problems):
             scored = self.side.scores[rows[problem.problem_id]][index] is not None
-            if scored and all(item.finish_reason != "error" for item in completions):
+            if scored and unverified_finding(completions) is None:
                 yield problem, index, tuple(split(item) for item in completions)
 
     def _compared(self, found: Sequence[Verdict], chosen: int) -> RecheckedTask:
@@ -118,6 +127,10 @@ class StoredAnswers:
         for now in found:
             row, column = rows[now.sample.problem_id], now.sample.sample_index
             status, score = self.side.statuses[row][column], self.side.scores[row][column]
+            if status == "truncated" and score == now.score and not now.truncated:
+                status = (
+                    now.status
+                )  # verdicts before 0.3 counted an answer as cut off that had reached its stop
             if {status, now.status} & _MACHINE:
                 unsettled += 1
             elif (status, score, self._voted(self.side.answers[row][column])) != (

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from genbench import registry
 from genbench.consent import allow_code
 from genbench.errors import ConfigError, InputError, RunFolderError, nearest
+from genbench.judges.judged_tasks import EXTRACTION
 from genbench.judges.spec import judge_path, validated_judge
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest
@@ -241,7 +242,9 @@ class _Requests:
             if rule != _JUDGE:
                 yield from _of_plug_in("verifier", str(rule), name)
         yield from self._of_options(entry.verifier, name)
-        if _JUDGE in (entry.kind, entry.used_verifier) or "cascade" in entry.verifier or entry.task:
+        if entry.verifier.get("guess") == _JUDGE:
+            yield from self._of_judge(entry.verifier.get("judge", EXTRACTION), name)
+        elif _JUDGE in (entry.kind, entry.used_verifier) or "cascade" in entry.verifier or entry.task:
             yield from self._of_judge(entry.verifier.get("judge") or self.config.judge.use, name)
 
     def _of_options(self, options: Mapping[str, Any], name: str) -> Iterator[Request]:

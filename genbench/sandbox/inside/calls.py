@@ -169,9 +169,7 @@ def _method(job: Job, ready: Ready, main: Main) -> Callable[..., Any]:
     code = ready.code or compiled(ready.text)
     if job.mode == "lcb-compat":
         refuse_future(job.program)
-    module = main.begin()
-    if job.mode == "lcb-compat":
-        main.names["__name__"] = "solution"
+    module = main.begin_imported()
     names = Bindings(main.names, main.prelude)
     run_code(code, module, names)
     owner: object = module
@@ -189,7 +187,7 @@ def answer_expressions(job: Job, main: Main) -> None:
     All are evaluated in the namespace of one run of the program, as a file of asserts would be.
     """
     open_streams()
-    module = main.begin()
+    module = main.begin_imported()
     names = Bindings(main.names, main.prelude)
     for index in range(job.count):
         job.board.start(index)

@@ -5,11 +5,18 @@
     socket    path of the gateway's socket
     port      port at which the gateway appears on 127.0.0.1 inside
     writable  folders that stay writable; everything else can only be read
+    shown     files and folders that stay reachable though a folder above them is closed to others
+    user      the id that root gives the harness, which owns nothing; null if this is not root of the machine
     hidden    folders that are empty inside: services have sockets there, which no network namespace closes
     command   the program of the harness, with its arguments
     folder    its working folder
     out, err  files for what it prints
     environment  its environment, whole
+
+A harness never has the id of root. Such a one could write kernel settings in any /proc, with no capability at
+all, and mounts over parts of /proc are no way out: the kernel then refuses a /proc to every namespace inside,
+which bubblewrap asks for. So root makes the namespaces with its own rights, and the harness gets an id that
+owns nothing but its folder. Everybody else makes them in a user namespace.
 
 The process waits for the harness and ends with its status, 128 and more after a signal. If it is killed,
 everything in the namespaces is killed with it. The status 240 says that the namespaces could not be made.
@@ -25,14 +32,26 @@ import json
 import os
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from .confine import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, check, drop_capabilities, prctl, syscall
+from . import seccomp
+from .confine import (
+    PR_SET_DUMPABLE,
+    PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG,
+    Loaded,
+    check,
+    drop_capabilities,
+    prctl,
+    syscall,
+)
 
 START = "import sys; sys.path.insert(0, {code!r}); from inside.namespace import main; main()"
 """The program of such a process. `code` is the folder of this package."""
@@ -47,6 +66,9 @@ _CAPABILITIES = 64
 _NOT_ROOT = 1000
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
 _CHUNK = 1 << 16
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+"""What a harness finds in /dev. Others, such as kvm, fuse, loop or net/tun, are open to every user."""
+_SHARED_BYTES = 256 << 20
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -54,20 +76,67 @@ class _Attributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user")]
 
 
-def enter() -> None:
-    """Put this process into a user, mount, network and IPC namespace. Its children get one of processes.
+def is_root_of_the_machine() -> bool:
+    """Return whether this process has the kernel's user 0, and not only that of a user namespace."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        first = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+    except OSError:
+        return True
+    return first[:2] == ["0", "0"]
+
+
+def become(user: int) -> None:
+    """Take an id that owns nothing, for good.
 
     Raises:
-        OSError: the kernel refuses one.
+        OSError: this process may not change its id.
     """
-    user, group = os.getuid(), os.getgid()
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    prctl(PR_SET_DUMPABLE, 1)  # a change of the id clears it, and /proc/self would stay root's
+
+
+def hand_over(user: int, shown: list[str]) -> None:
+    """Take an id that owns nothing, for good, with ways to some paths that it could not reach.
+
+    Raises:
+        OSError: this process may not change its id.
+    """
+    if _LIBC.unshare(_NEWNS) == 0:
+        _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+        _open_ways(shown)
+    become(user)
+
+
+def enter(user: int | None) -> bool:
+    """Put this process into a mount, network and IPC namespace. Its children get one of processes.
+
+    Args:
+        user: the id that the harness gets if this is root of the machine.
+
+    Returns:
+        whether this process still has that change of id to make.
+
+    Raises:
+        OSError: the kernel refuses a namespace.
+    """
+    spaces = _NEWNS | _NEWPID | _NEWNET | _NEWIPC
+    if user is not None:
+        if _LIBC.unshare(spaces) == 0:
+            return True
+        become(user)  # root without the right to mount: as somebody else it may have user namespaces
+    own, group = os.getuid(), os.getgid()
     # As somebody who is not root inside, a harness may make namespaces of its own without capabilities.
-    as_user, as_group = user or _NOT_ROOT, group or _NOT_ROOT
+    as_user, as_group = own or _NOT_ROOT, group or _NOT_ROOT
     check(_LIBC.unshare(_NEWUSER), "user namespace")
-    maps = {"setgroups": "deny", "uid_map": f"{as_user} {user} 1", "gid_map": f"{as_group} {group} 1"}
+    maps = {"setgroups": "deny", "uid_map": f"{as_user} {own} 1", "gid_map": f"{as_group} {group} 1"}
     for name, text in maps.items():
         Path("/proc/self", name).write_text(text, encoding="ascii")
-    check(_LIBC.unshare(_NEWNS | _NEWPID | _NEWNET | _NEWIPC), "namespaces of mounts, processes and network")
+    check(_LIBC.unshare(spaces), "namespaces of mounts, processes and network")
+    return False
 
 
 def _set_attributes(path: str, attributes: _Attributes, flags: int) -> None:
@@ -76,20 +145,81 @@ def _set_attributes(path: str, attributes: _Attributes, flags: int) -> None:
     check(result, f"mount_setattr {path}")
 
 
-def _protect(writable: list[str], hidden: list[str]) -> None:
+def _mount(source: str, target: str, kind: bytes | None, flags: int, options: str = "") -> None:
+    result = _LIBC.mount(source.encode(), target.encode(), kind, flags, options.encode() or None)
+    check(result, f"mount {target}")
+
+
+def _protect(writable: list[str], hidden: list[str], shown: list[str]) -> None:
     """Let only some folders be written, and others not be seen."""
-    check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
+    _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+    _open_ways([*writable, *shown])
     for folder in writable:
-        check(_LIBC.mount(folder.encode(), folder.encode(), None, _MS_BIND, None), f"bind {folder}")
+        _mount(folder, folder, None, _MS_BIND)
     _set_attributes("/", _Attributes(set=_RDONLY), _AT_RECURSIVE)
     for folder in writable:
         _set_attributes(folder, _Attributes(clear=_RDONLY), 0)
     for folder in hidden:
-        result = _LIBC.mount(b"tmpfs", folder.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, None)
-        check(result, f"tmpfs {folder}")
+        _mount("tmpfs", folder, b"tmpfs", _MS_NOSUID | _MS_NODEV)
+    _make_devices()
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.
     _LIBC.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None)
+
+
+def _open_ways(paths: list[str]) -> None:
+    """Make paths reachable for an id that may not enter a folder above them, such as a home of mode 700.
+
+    The closed folder is replaced by one with nothing but the ways to these paths. Only root can do that, and
+    only then is it needed.
+    """
+    closed: dict[str, list[str]] = {}
+    for path in paths:
+        above = next((str(place) for place in reversed(Path(path).parents) if _is_closed(place)), None)
+        if above is not None and os.geteuid() == 0:
+            closed.setdefault(above, []).append(path)
+    for folder, inner in closed.items():
+        places = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in inner}
+        _mount("tmpfs", folder, b"tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=1m")
+        for path in sorted(places):
+            place = places[path]
+            if os.path.isdir(f"/proc/self/fd/{place}"):  # noqa: PTH112
+                Path(path).mkdir(parents=True, exist_ok=True)
+            elif not Path(path).exists():
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                Path(path).touch()
+            _mount(f"/proc/self/fd/{place}", path, None, _MS_BIND)
+            os.close(place)
+
+
+def _is_closed(folder: Path) -> bool:
+    return not folder.stat().st_mode & stat.S_IXOTH
+
+
+def _make_devices() -> None:
+    """Mount a /dev with a few devices that lead nowhere."""
+    found = {name: os.open(f"/dev/{name}", os.O_PATH | os.O_CLOEXEC) for name in _DEVICES if _is_device(name)}
+    _mount("tmpfs", "/dev", b"tmpfs", _MS_NOSUID, "mode=755,size=64k")
+    for name, place in found.items():
+        Path("/dev", name).touch()
+        _mount(f"/proc/self/fd/{place}", f"/dev/{name}", None, _MS_BIND)
+        os.close(place)
+    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        Path("/dev", name).symlink_to(f"/proc/self/{target}")
+    for name in ("shm", "pts"):
+        Path("/dev", name).mkdir()
+    options = f"mode=1777,size={_SHARED_BYTES}"
+    _mount("tmpfs", "/dev/shm", b"tmpfs", _MS_NOSUID | _MS_NODEV, options)
+    # Without a root in the user namespace the kernel refuses it. bubblewrap makes one of its own inside.
+    options = "newinstance,ptmxmode=0666,mode=0620"
+    if _LIBC.mount(b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, options.encode()) == 0:
+        Path("/dev/ptmx").symlink_to("pts/ptmx")
+    _set_attributes("/dev", _Attributes(set=_RDONLY), 0)
+
+
+def _is_device(name: str) -> bool:
+    path = Path("/dev", name)
+    return path.is_char_device() and not path.is_symlink()
 
 
 def _raise_loopback() -> None:
@@ -98,14 +228,25 @@ def _raise_loopback() -> None:
         fcntl.ioctl(control, _SIOCSIFFLAGS, request)
 
 
-def _drop_privileges() -> None:
-    """Give up all capabilities, so that nothing of this can be undone. It runs in the harness's process."""
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def _drop_privileges(user: int | None, families: Loaded | None) -> None:
+    """Give up root and all capabilities, so that nothing of this can be undone.
+
+    It runs in the harness's process.
+    """
+    _empty_bounding_set()
+    if user is not None:
+        become(user)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of the id clears it
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    drop_capabilities()
+    if families is not None:
+        families.install()
+
+
+def _empty_bounding_set() -> None:
     for capability in range(_CAPABILITIES):
         with suppress(OSError):  # kernels know fewer
             prctl(_CAPBSET_DROP, capability)
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    drop_capabilities()
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
@@ -131,14 +272,19 @@ def _forward(listener: socket.socket, gateway: str) -> None:
             threading.Thread(target=_pump, args=pair, daemon=True).start()
 
 
-def _inside(order: dict[str, object]) -> int:
+def _inside(order: dict[str, object], user: int | None) -> int:
     """Be the first process of the namespace: forward connections, run the harness, collect its children."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    writable, hidden = ([str(path) for path in order[key]] for key in ("writable", "hidden"))  # type: ignore[attr-defined]
+    writable, hidden, shown = (
+        [str(path) for path in order[key]]  # type: ignore[attr-defined]
+        for key in ("writable", "hidden", "shown")
+    )
+    machine = seccomp.machine()
+    families = None if machine is None else Loaded(seccomp.build_families(machine))
     place = os.open(Path(str(order["socket"])).parent, os.O_PATH | os.O_CLOEXEC)
     try:
         _raise_loopback()
-        _protect(writable, hidden)
+        _protect(writable, hidden, shown)
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
         return NO_NAMESPACE
@@ -155,9 +301,10 @@ def _inside(order: dict[str, object]) -> int:
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
-                preexec_fn=_drop_privileges,  # noqa: PLW1509  no other thread holds a lock that it needs
+                # No other thread holds a lock that it needs.
+                preexec_fn=partial(_drop_privileges, user, families),  # noqa: PLW1509
             )
-        except OSError as error:
+        except (OSError, subprocess.SubprocessError) as error:
             err.write(f"{order['command']}: {error}\n".encode())
             return 127
     while True:
@@ -175,8 +322,9 @@ def _inside(order: dict[str, object]) -> int:
 def main() -> None:
     """Run one harness, see the top of this file."""
     order = json.loads(sys.argv[-1])
+    user = order.get("user")
     try:
-        enter()
+        user = user if enter(user) else None
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
         os._exit(NO_NAMESPACE)
@@ -185,7 +333,7 @@ def main() -> None:
     if first == 0:
         code = NO_NAMESPACE
         try:
-            code = _inside(order)
+            code = _inside(order, user)
         finally:
             os._exit(code)
     _, status = os.waitpid(first, 0)

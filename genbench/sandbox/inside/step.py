@@ -11,6 +11,7 @@ import marshal
 import os
 import resource
 import signal
+import stat
 import sys
 
 from . import confine
@@ -83,14 +84,23 @@ def _kept(patterns: list[str], most: int) -> list[tuple[str, bytes, int]]:
         patterns: names, or endings after a star. The module glob takes 10 ms to import.
         most: the bytes of all of them.
     """
+    if not patterns:
+        return []
     found: list[tuple[str, bytes, int]] = []
+    try:
+        names = sorted(os.listdir())  # noqa: PTH208  pathlib takes as long
+    except OSError:  # the command has removed or closed the folder
+        return []
     endings = tuple(pattern[1:] for pattern in patterns if pattern[0] == "*")
-    for name in sorted(os.listdir()):  # noqa: PTH208  pathlib takes as long
-        if name not in patterns and not (endings and name.endswith(endings)):
+    for name in names:
+        if not name.isprintable() or (name not in patterns and not (endings and name.endswith(endings))):
             continue
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
+            continue
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
             continue
         with os.fdopen(file, "rb") as opened:
             content = opened.read(most + 1)

@@ -6,22 +6,21 @@ import fcntl
 import marshal
 import os
 import select
-import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
-from genbench.sandbox import keeper
+from genbench.sandbox import keeper, leftovers
 from genbench.sandbox.cage import WORK, Cage, Tier, tool_cage
 from genbench.sandbox.inside import seccomp
 from genbench.sandbox.inside.step import REPORT
 from genbench.sandbox.languages.language import Language, Step, tool
-from genbench.sandbox.worker import SandboxError, private_uid, threads_of_user
+from genbench.sandbox.worker import SandboxError, outer_user, private_uid, threads_of_user
 
 Files = Mapping[str, tuple[bytes, int]]
 """Content and mode by name."""
@@ -60,37 +59,20 @@ class _Place:
 
     def usage(self) -> tuple[int, int]:
         """Return the bytes and the entries in it."""
-        size = entries = 0
-        if self.folder is not None:
-            for found in _entries(str(self.folder)):
-                entries += 1
-                size += found.st_blocks * 512
-                if entries > _MOST_ENTRIES:
-                    break
-        return size, entries
+        return (0, 0) if self.folder is None else leftovers.usage(self.folder, _MOST_ENTRIES)
 
     def remove(self) -> None:
         """Remove the folder of tier B."""
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _entries(folder: str) -> Iterator[os.stat_result]:
-    try:
-        with os.scandir(folder) as found:
-            for entry in found:
-                yield entry.stat(follow_symlinks=False)
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _entries(entry.path)
-    except OSError:  # it was removed meanwhile
-        return
+            leftovers.remove(self.folder)
 
 
 def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
     """Run a step on files in an empty working folder. No process of it is left afterwards.
 
     Raises:
-        SandboxError: the step could not be started.
+        SandboxError: the step could not be started, or what it left cannot be read. A program may be the
+            cause, so its caller tries again and then looks whether a harmless program runs.
     """
     uid = _uid(cage.tier, language)
     tools = tool_cage(cage, language, step.work_mib)
@@ -122,12 +104,15 @@ def run_step(cage: Cage, language: Language, step: Step, files: Files) -> Ended:
                 _write_all(given, content)
             os.lseek(given, 0, os.SEEK_SET)
             started = time.monotonic()
-            how = _watched(tools.command, tools.environment, (given, output, errors, report), place, step)
+            keep = partial(keeper.command, kept=tools.command, user=outer_user(cage))
+            how = _watched(keep, tools.environment, (given, output, errors, report), place, step)
             if how == "ended" and any(
                 os.fstat(file).st_size >= step.file_mib << 20 for file in (output, errors)
             ):
                 how = "output_limit"  # some runtimes ignore the signal, and the program goes on
             return _ended(how, output, errors, report, time.monotonic() - started)
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise SandboxError(f"a step could not be followed: {type(error).__name__}: {error}") from error
     finally:
         place.remove()
 
@@ -190,19 +175,23 @@ def _write_all(file: int, content: bytes) -> None:
 
 
 def _watched(
-    command: tuple[str, ...],
+    command: Callable[[int], list[str]],
     environment: dict[str, str],
     fds: tuple[int, int, int, int],
     place: _Place,
     step: Step,
 ) -> How:
-    """Run a command below a keeper until it ends or a limit is reached. Return which."""
+    """Run a step below a keeper until it ends or a limit is reached. Return which.
+
+    Args:
+        command: the keeper's, for the descriptor of its lifeline.
+    """
     given, output, errors, report = fds
     pair = os.pipe()
     watched, lifeline = fcntl.fcntl(pair[0], fcntl.F_DUPFD_CLOEXEC, REPORT + 1), pair[1]
     os.close(pair[0])
     libraries = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
-    keep = keeper.command(watched, command)
+    keep = command(watched)
     try:
         pid = os.posix_spawn(
             keep[0],
@@ -219,7 +208,7 @@ def _watched(
         )
     except OSError as error:
         os.close(lifeline)
-        raise SandboxError(f"{command[0]}: {error}") from None
+        raise SandboxError(f"{keep[0]}: {error}") from None
     finally:
         os.close(watched)
     handle = os.pidfd_open(pid)

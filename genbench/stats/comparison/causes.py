@@ -20,6 +20,32 @@ from genbench.types import OURS, STATUSES, Status
 StatusesLike = Sequence[Sequence[Status]]
 """One sequence of statuses per problem, in the shape of the scores."""
 
+_FEWER = {
+    "partial": "partial credit",
+    "wrong": "wrong answers",
+    "no_answer": "samples without an answer",
+    "truncated": "truncated samples",
+    "unclosed_trace": "unclosed traces",
+    "format_error": "format errors",
+    "timeout": "time-outs",
+    "runtime_error": "run-time errors",
+    "memory": "memory overruns",
+    "output_limit": "output overruns",
+    "no_code": "answers without code",
+    "unrated": "answers that nothing scores",
+    "unscored": "samples without a verdict",
+    "verifier_error": "verifier errors",
+    "engine_error": "engine errors",
+    "unavailable": "samples that cannot be verified here",
+}
+
+
+def status_words(status: str, part: float) -> str:
+    """Return `fewer format errors` if the part is a gain, `more format errors` if it is a loss."""
+    if status == "partial":
+        return f"{'more' if part > 0 else 'less'} partial credit"
+    return f"{'fewer' if part > 0 else 'more'} {_FEWER.get(status, status)}"
+
 
 class CauseRecord(JsonRecord):
     """The part of a difference that one status explains."""
@@ -71,9 +97,10 @@ def split_by_cause(
 ) -> Split:
     """Split the difference of mean scores into one part per status, each with its paired interval.
 
-    A status with score 0 costs its share of the samples, so its part is minus the change of that share.
-    The remainder of fractional scores is the part of `partial`. Shares are over scored samples and
-    averaged over problems.
+    A status with score 0 costs its share of the samples, so its part is minus the change of that share. What
+    moves between such statuses on one problem gains and costs nothing, so it is left out: wrong answers that
+    are cut off now are the cause of nothing. The remainder of fractional scores is the part of `partial`.
+    Shares are over scored samples and averaged over problems.
 
     Raises:
         InputError: statuses and scores differ in shape, an excluded status has a score, or a problem
@@ -85,11 +112,12 @@ def split_by_cause(
     b = _shares(base, base_statuses, "base")
     t = _shares(tuned, tuned_statuses, "tuned")
     difference = tuned.means - base.means
-    parts: dict[Status, Floats] = {
+    moved: dict[Status, Floats] = {
         status: b[status] - t[status]
         for status in STATUSES
         if status not in {"correct", "partial"} and (b[status].any() or t[status].any())
     }
+    parts = _without_swaps(moved)
     rest = difference - sum(parts.values(), np.zeros(base.n))
     if not (base.is_binary and tuned.is_binary) or np.abs(rest).max() > ROUNDING:
         parts["partial"] = rest
@@ -108,6 +136,18 @@ def split_by_cause(
     whole = cluster(difference, groups)
     causes.sort(key=lambda cause: -abs(cause.part))
     return Split(whole.mean, difference_interval(whole, level).bounds, tuple(causes))
+
+
+def _without_swaps(moved: Mapping[Status, Floats]) -> dict[Status, Floats]:
+    """Return what each status gained (n,), less what moved between the statuses on the same problem."""
+    gained, lost = (
+        sum((np.maximum(sign * part, 0.0) for part in moved.values()), np.zeros(1)) for sign in (1, -1)
+    )
+    swapped = np.minimum(gained, lost)
+    kept_gain, kept_loss = (
+        1 - np.divide(swapped, whole, out=np.zeros_like(swapped), where=whole > 0) for whole in (gained, lost)
+    )
+    return {status: np.where(part > 0, part * kept_gain, part * kept_loss) for status, part in moved.items()}
 
 
 def _shares(scores: Scores, statuses: StatusesLike, name: str) -> dict[Status, Floats]:

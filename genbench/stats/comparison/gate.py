@@ -13,6 +13,7 @@ from pydantic import Field
 from genbench.errors import InputError, nearest
 from genbench.json_record import JsonRecord, Share
 from genbench.stats.comparison.differences import ALPHA, lower_bound, smallest_detectable_drop
+from genbench.stats.comparison.exchange_test import flip_law, weighted
 from genbench.stats.comparison.paired import Paired
 from genbench.stats.comparison.sign_flip_test import sign_flip
 from genbench.stats.intervals import LEVEL, normal_quantile
@@ -93,12 +94,16 @@ def pool(tasks: Mapping[str, Paired]) -> Pooled:
         only = tasks[names[0]]
         return Pooled(difference, only.ci, p_or_one(only.p_regression), p_or_one(only.p_gain), names)
     flips = sign_flip(np.concatenate(parts))
-    gain = flips.p_improvement
+    drop, gain = flips.p_regression, flips.p_improvement
     if any(task.bounds for task in tasks.values()):
         # A gain must remain if every excluded sample counts against tuned.
         worst = [_scaled(tasks[name].worst, weight / total) for name, weight in weights.items()]
         gain = sign_flip(np.concatenate(worst)).p_improvement
-    return Pooled(difference, ci, flips.p_regression, gain, names)
+    if any(tasks[name].law is not None for name in moved):
+        laws = [tasks[name].law or flip_law(_scaled(tasks[name].clusters, 1.0)) for name in names]
+        law = weighted(laws, [weight / total for weight in weights.values()])
+        drop, gain = max(drop, law.p_regression), max(gain, law.p_improvement)
+    return Pooled(difference, ci, drop, gain, names)
 
 
 def _without_change(tasks: Mapping[str, Paired]) -> Pooled:
@@ -193,10 +198,10 @@ class TaskGate(JsonRecord):
         description="smallest drop found with 80% power at the strictest level that the gate may use"
     )
     p_regression_adjusted: Share | None = Field(
-        description="Holm over the gating tasks; null for the other tasks"
+        description="Holm over the gating tasks, or over the others; null for others of an adaptive run"
     )
     p_improvement_adjusted: Share | None = Field(
-        description="Holm over the gating tasks; null for the other tasks"
+        description="Holm over the gating tasks, or over the others; null in an adaptive run"
     )
 
 
@@ -251,7 +256,7 @@ def gate(
 
     Half of `alpha` goes to Holm over the gating tasks. The other half goes to the pooled difference, which
     finds a small drop that is spread over all of them. A single gating task needs no split. Improvement is
-    tested the same way in a family of its own. Tasks that do not gate are decided by their own p at `alpha`.
+    tested the same way in a family of its own. Tasks that do not gate are a family at `alpha`.
 
     The suite is REGRESSED if a gating task or the pooled difference is. Otherwise it is decided by
     `together`: if a mean loss of `suite_margin` is excluded, the suite is IMPROVED or NON_INFERIOR, else
@@ -300,12 +305,12 @@ def _drafts(
     `levels` are those of a task outside the family and of the family.
     """
     alone, share = levels
-    worse = holm([*(p_or_one(task.p_regression) for task in family.values()), *[1.0] * absent])
-    better = holm([*(p_or_one(task.p_gain) for task in family.values()), *[1.0] * absent])
-    p_worse, p_better = (dict(zip(family, found, strict=False)) for found in (worse, better))
+    others = {name: task for name, task in tasks.items() if name not in family}
+    p_worse = _adjusted(family, "p_regression", absent) | _adjusted(others, "p_regression")
+    p_better = _adjusted(family, "p_gain", absent) | _adjusted(others, "p_gain")
     drafts = {}
     for name, task in tasks.items():
-        strictest = share / (len(family) + absent) if name in family else alone
+        strictest = share / (len(family) + absent) if name in family else alone / len(others)
         drafts[name] = TaskGate(
             verdict="INCONCLUSIVE",
             gating=name in family,
@@ -318,14 +323,20 @@ def _drafts(
     return drafts
 
 
+def _adjusted(
+    family: Mapping[str, Paired], test: Literal["p_regression", "p_gain"], absent: int = 0
+) -> dict[str, float]:
+    """Return the p values of a family of tasks after Holm. Absent tasks count with a p value of 1."""
+    found = holm([*(p_or_one(getattr(task, test)) for task in family.values()), *[1.0] * absent])
+    return dict(zip(family, found, strict=False))
+
+
 def _decide(task: Paired, draft: TaskGate) -> TaskGate:
     """Return the draft with its decision."""
-    p_worse = draft.p_regression_adjusted if draft.gating else task.p_regression
-    p_better = draft.p_improvement_adjusted if draft.gating else task.p_gain
     verdict: GateVerdict = "INCONCLUSIVE"
-    if p_or_one(p_worse) <= draft.alpha:
+    if p_or_one(draft.p_regression_adjusted) <= draft.alpha:
         verdict = "REGRESSED"
-    elif p_or_one(p_better) <= draft.alpha:
+    elif p_or_one(draft.p_improvement_adjusted) <= draft.alpha:
         verdict = "IMPROVED"
     elif _is_non_inferior(task, draft.margin):
         verdict = "NON_INFERIOR"

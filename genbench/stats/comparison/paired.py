@@ -12,11 +12,13 @@ from pydantic import Field, InstanceOf
 from genbench.errors import NotComparableError
 from genbench.json_record import Count, DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.stats.comparison.differences import (
+    ALPHA,
     difference_interval,
     lower_bound,
     rerun_difference,
     smallest_detectable_drop,
 )
+from genbench.stats.comparison.exchange_test import NullLaw, exchange_law
 from genbench.stats.comparison.sign_flip_test import McNemarRecord, mcnemar, sign_flip
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import (
@@ -49,6 +51,9 @@ class PairedDifference(JsonRecord):
     lower: SignedShare | None = Field(
         description="one-sided 95% lower bound with every excluded sample against tuned; above minus the "
         "margin a loss is excluded"
+    )
+    upper: SignedShare | None = Field(
+        default=None, description="one-sided 95% upper bound; below 0 a drop is shown"
     )
     bounds: DifferenceInterval | None = Field(
         description="the difference if every excluded sample counted against tuned, and if for it; "
@@ -84,6 +89,8 @@ class Paired(PairedDifference):
     """Differences by independent cluster, for pooling over tasks."""
     worst: InstanceOf[Clusters] | None = Field(default=None, repr=False)
     """The same over all problems, with every excluded sample against tuned."""
+    law: InstanceOf[NullLaw] | None = Field(default=None, repr=False)
+    """The law of the difference under exchange within problems. None if flips of signs are enough."""
 
     @classmethod
     def of(cls, n: int, k_base: int, k_tuned: int, **known: Any) -> Self:
@@ -146,6 +153,7 @@ def paired(
     if not asked.is_mean:
         return result.model_copy(update={"rerun_ci_method": "given for means only"})
     b, t = b.take(rows.tolist()), t.take(rows.tolist())
+    result = _with_exchange(result, exchange_law(b, t))
     rerun = rerun_difference(b, t, shared_seeds=shared_seeds, level=level)
     return result.model_copy(
         update={
@@ -179,6 +187,7 @@ def _with_tests(
         "ci": interval.bounds,
         "ci_method": interval.method,
         "lower": lower_bound(worst),
+        "upper": difference_interval(clusters, 1 - 2 * ALPHA).bounds[1],
         "p_two_sided": flips.p_two_sided,
         "p_regression": flips.p_regression,
         "p_improvement": flips.p_improvement,
@@ -195,3 +204,21 @@ def _with_tests(
             "p_improvement_worst": sign_flip(worst.totals).p_improvement,
         }
     return head.model_copy(update=known)
+
+
+def _with_exchange(found: Paired, law: NullLaw | None) -> Paired:
+    """Return a difference whose p values are those of both tests: the larger one of each.
+
+    Flips of signs are right for models that differ by problem, exchange for few samples against many.
+    """
+    if law is None:
+        return found
+    exchanged = {
+        "p_two_sided": law.p_two_sided,
+        "p_regression": law.p_regression,
+        "p_improvement": law.p_improvement,
+        "p_improvement_worst": law.p_improvement,
+    }
+    larger = {name: max(p, own) for name, p in exchanged.items() if (own := getattr(found, name)) is not None}
+    method = f"{found.p_method} and exact exchange within problems"
+    return found.model_copy(update={**larger, "p_method": method, "law": law})

@@ -115,6 +115,8 @@ def smallest_drop(
 
     Source: Miller 2024, arXiv 2411.00640, §5. k may be infinite. The value 1 means that no drop is found.
     """
+    if 0.5**n > alpha:
+        return 1.0  # p of an exact test of n problems is at least 2^-n
     variance = components.change + components.within / k_base + components.within / k_tuned
     return min(1.0, z_sum(alpha, power) * math.sqrt(variance / n))
 

@@ -14,9 +14,12 @@ from genbench.stats.tracks.changepoints import (
     HISTORY,
     MIN_HISTORY,
     NOISE_NIGHTS,
+    PRIOR_NIGHTS,
+    STRETCHES,
     WINDOWS,
     SplitTests,
     TaskNights,
+    lasting_variance,
     night_variances,
     pooled_tests,
     with_night_noise,
@@ -30,6 +33,10 @@ SUSPECT_MARGIN = 2.0
 """Splits whose z^2 is within this of the best are possible first nights of a change."""
 PLACE_MARGIN = 4.0
 """A change is placed at a split whose z^2 is within this of the best. Its z stays well above 2."""
+RECENT = 14
+"""After a rise, the stretch before a possible drop has only this many nights."""
+MOVED = 4.0
+"""A rise is one of the last RECENT nights whose z against the nights before them is at least this."""
 _AHEAD = 64
 
 
@@ -95,29 +102,106 @@ class NightTests:
         self._most: dict[int, tuple[float, float]] = {}
         self._steps = np.full((2, max(0, len(rows) - 1)), np.nan)
         self._own = np.full(len(rows), np.nan)
+        self._moved = np.full(len(rows) + 1, np.nan)
+        self._stretches = {length: np.full((2, len(rows) + 1), np.nan) for length in STRETCHES}
+        self._lasting: dict[tuple[int, int], float] = {}
 
     def of(self, nights: Sequence[int]) -> NightTests:
         """Return tests of the same values over these nights only."""
         return NightTests(self.values, self.groups, nights, self._threshold)
 
-    def tests(self, splits: Ints, ends: Ints, oldest: int = 0, *, least: float = 0.0) -> SplitTests:
-        """Test the nights from each split to its end against up to HISTORY nights before it.
+    def tests(
+        self, splits: Ints, ends: Ints, oldest: int = 0, *, sign: float = 0.0, least: float = 0.0
+    ) -> SplitTests:
+        """Test the nights from each split to its end against those before it, see `lows`.
 
         The errors contain the noise of the nights themselves, as far as it is known at the end.
 
         Args:
+            oldest: see `lows`.
+            sign: see `lows`.
             least: a z whose size is below this need not be exact.
         """
-        lows = np.maximum(splits - HISTORY, oldest)
+        lows = self.lows(splits, oldest, sign)
         found = self._over_problems(lows, splits, ends)
-        noise = self._night_variances(ends) * (1 / (ends - splits) + 1 / (splits - lows))
-        nights = np.minimum(ends - 1, NOISE_NIGHTS).astype(np.float64)
-        return with_night_noise(found, noise, nights, least=least)
+        single = self._single_noise(splits - lows, ends - splits, ends)
+        tests = with_night_noise(found, [single], least=least)
+        far = np.abs(np.nan_to_num(tests.z)) >= least
+        if not far.any():  # noise that lasts makes z smaller, so it is only estimated where z is large
+            return tests
+        lasting = self._lasting_noise(splits - lows, ends - splits, np.where(far, splits, 0))
+        return with_night_noise(found, [single, lasting], least=least)
+
+    def lows(self, splits: Ints, oldest: int = 0, sign: float = 0.0) -> Ints:
+        """Return the first night of the stretch before each split: of up to HISTORY nights.
+
+        On a track that rises, the mean of 60 nights lies far below the newest level. A drop from that level
+        is not below the mean. So after a rise the stretch has RECENT nights.
+
+        Args:
+            oldest: no earlier night.
+            sign: -1 if a drop is looked for, and 1 for a rise, of which the same is mirrored. 0 is neither.
+        """
+        lows = np.maximum(splits - HISTORY, oldest)
+        if not sign:
+            return lows
+        return np.where(sign * self._moved_before(splits) <= -MOVED, splits - RECENT, lows)
 
     @property
     def night_variance(self) -> float:
         """What nights vary by themselves, as it is known at the newest night. See `night_variances`."""
         return float(self._night_variances(np.array([len(self.nights)]))[0]) if self.nights else 0.0
+
+    def _moved_before(self, splits: Ints) -> Floats:
+        """Return z of the last RECENT nights before each split minus those before them, 0 if it has none."""
+        ends = np.unique(splits[np.isnan(self._moved[splits])])
+        self._moved[ends] = 0.0
+        ends = ends[ends >= RECENT + MIN_HISTORY]
+        if len(ends):
+            middles, lows = ends - RECENT, np.maximum(ends - HISTORY, 0)
+            found = self._over_problems(lows, middles, ends)
+            single = self._single_noise(middles - lows, ends - middles, ends)
+            self._moved[ends] = np.nan_to_num(with_night_noise(found, [single], least=MOVED).z)
+        return self._moved[splits]
+
+    def _single_noise(self, before: Ints, after: Ints, ends: Ints) -> tuple[Floats, Floats]:
+        """Return what the noise of single nights adds to a difference of stretches of so many nights.
+
+        Successive differences of n nights have 2/3 n degrees of freedom (von Neumann 1941), and the nights of
+        the prior count.
+        """
+        nights = np.minimum(ends - 1, NOISE_NIGHTS) + PRIOR_NIGHTS
+        return self._night_variances(ends) * (1 / after + 1 / before), 2 / 3 * nights
+
+    def _lasting_noise(self, before: Ints, after: Ints, splits: Ints) -> tuple[Floats, Floats]:
+        """Return what noise that lasts adds to such a difference, see `lasting_variance`.
+
+        It is known from the nights before each split, so that a change is not taken for noise. The length of
+        stretches that shows most of it counts. A mean over fewer nights varies at least as much.
+        """
+        found, dof = np.zeros(len(splits)), np.ones(len(splits))
+        for length in STRETCHES:
+            own = np.array([self._lasting_variance(length, split) for split in splits.tolist()])
+            added = own * (np.minimum(1, length / after) + np.minimum(1, length / before))
+            dof = np.where(added > found, np.minimum(splits, NOISE_NIGHTS) / length, dof)
+            found = np.maximum(found, added)
+        return found, dof
+
+    def _lasting_variance(self, length: int, split: int) -> float:
+        """Return what noise that lasts adds to a mean over `length` nights, as it is known before a split."""
+        oldest = max(0, split - NOISE_NIGHTS)
+        if split - oldest < 3 * length:
+            return 0.0
+        if (length, split) not in self._lasting:
+            ends = np.arange(oldest + 2 * length, split + 1)
+            steps = self._stretches[length]
+            missing = ends[np.isnan(steps[1, ends])]
+            if len(missing):
+                tests = self._over_problems(missing - 2 * length, missing - length, missing)
+                steps[:, missing] = np.nan_to_num([tests.differences, tests.errors**2])
+            single = 2 * float(self._night_variances(np.array([split]))[0]) / length
+            self._lasting[length, split] = lasting_variance(steps[0, ends], steps[1, ends] + single, length)
+        return self._lasting[length, split]
 
     def _night_variances(self, ends: Ints) -> Floats:
         """Return the variance of the nights themselves at the last night before each end."""
@@ -138,11 +222,16 @@ class NightTests:
         found = [task.tests(lows, splits, ends, least=np.inf) for task in self._tasks]
         return found[0] if len(found) == 1 else pooled_tests(found, np.inf)
 
-    def windows(self, place: int) -> Floats:
-        """Return z of each window that ends with a night, (windows,). NaN cannot be tested."""
+    def windows(self, place: int, sign: float) -> Floats:
+        """Return z of each window that ends with a night, (windows,). NaN cannot be tested.
+
+        Args:
+            sign: -1 if a drop is looked for, and 1 for a rise.
+        """
         if place not in self._windows:
             self._look_ahead(place)
-        return self._windows[place]
+        found: Floats = self._windows[place][int(sign > 0)]
+        return found
 
     def most(self, place: int, sign: float) -> float:
         """Return the largest z of the windows in one direction. Minus infinity if none can be tested."""
@@ -155,13 +244,18 @@ class NightTests:
         ends = np.arange(place + 1, min(place + _AHEAD, len(self.nights)) + 1)
         splits = ends[:, None] - np.array(WINDOWS)
         usable = splits >= MIN_HISTORY
-        z = np.full(splits.shape, np.nan)
-        own = np.broadcast_to(ends[:, None], splits.shape)[usable]
-        z[usable] = self.tests(splits[usable], own, least=self._threshold).z
-        drops = np.where(np.isnan(z), -np.inf, -z).max(axis=1).tolist()
-        rises = np.where(np.isnan(z), -np.inf, z).max(axis=1).tolist()
-        for row, pair in enumerate(zip(drops, rises, strict=True)):
-            self._windows[place + row], self._most[place + row] = z[row], pair
+        own, splits = np.broadcast_to(ends[:, None], splits.shape)[usable], splits[usable]
+        z = np.full((2, *usable.shape), np.nan)
+        z[:, usable] = self.tests(splits, own, least=self._threshold).z
+        for row, sign in enumerate((-1.0, 1.0)):
+            short = self.lows(splits, sign=sign) != self.lows(splits)
+            if short.any():
+                tests = self.tests(splits[short], own[short], sign=sign, least=self._threshold)
+                z[row].ravel()[np.flatnonzero(usable)[short]] = tests.z
+        drops = np.where(np.isnan(z[0]), -np.inf, -z[0]).max(axis=1).tolist()
+        rises = np.where(np.isnan(z[1]), -np.inf, z[1]).max(axis=1).tolist()
+        for at, pair in enumerate(zip(drops, rises, strict=True)):
+            self._windows[place + at], self._most[place + at] = z[:, at], pair
 
 
 def walk_changes(
@@ -245,7 +339,7 @@ class _Walk:
         place = len(self._usable) - 1
         if self._tests.most(place, self._sign) < self._threshold:
             return None
-        tonight = self._evidence(self._tests.windows(place))
+        tonight = self._evidence(self._tests.windows(place, self._sign))
         fresh = len(self._usable) - self._splits(WINDOWS)
         if tonight[np.isin(WINDOWS, fresh)].max(initial=-np.inf) < self._threshold:
             return None
@@ -275,7 +369,7 @@ class _Walk:
         z cannot place a change if nights hardly differ, as with equal seeds. It compares problems, and a
         stretch that begins too early shrinks each problem's difference and its error alike.
         """
-        before = np.minimum(splits, HISTORY)
+        before = splits - self._tests.lows(splits, sign=self._sign)
         after = len(self._usable) - splits
         explained = before * after / (before + after) * tests.differences**2
         return int(np.argmax(np.where(allowed, explained, -np.inf)))
@@ -289,8 +383,9 @@ class _Walk:
         return places
 
     def _test(self, splits: Ints, oldest: int = 0) -> SplitTests:
-        """Test the usable nights from each split on against up to HISTORY nights before it."""
-        return self._tests.tests(splits, np.full(len(splits), len(self._usable)), oldest)
+        """Test the usable nights from each split on against those before it, see `NightTests.lows`."""
+        sign = 0.0 if oldest else self._sign
+        return self._tests.tests(splits, np.full(len(splits), len(self._usable)), oldest, sign=sign)
 
     def _evidence(self, z: Floats) -> Floats:
         """Return z in the direction of the walk, and minus infinity if a split cannot be tested."""

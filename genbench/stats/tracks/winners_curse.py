@@ -39,3 +39,26 @@ def best_of(count: int) -> float:
     grid = np.linspace(-8, 8, 4001)  # the density beyond 8 is below 1e-14
     density = count * np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * ndtr(grid) ** (count - 1)
     return float(np.trapezoid(grid * density, grid))
+
+
+def range_tail(z: float, count: int) -> float:
+    """Return how often two of `count` equal values with normal errors differ by at least |z| standard errors.
+
+    z is the largest difference over its own standard error. Times the root of 2 it is the studentised range
+    (Tukey), whose law is integrated numerically.
+    """
+    if count < 2:
+        return 1.0
+    grid = np.linspace(-8, 8, 4001)
+    density = count * np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi)
+    within = ndtr(grid) - ndtr(grid - math.sqrt(2) * abs(z))
+    return min(1.0, max(0.0, 1 - float(np.trapezoid(density * within ** (count - 1), grid))))
+
+
+def range_level(count: int, error: float = 0.05) -> float:
+    """Return the level of one interval at which those of all pairs of `count` values err by `error`."""
+    low, high = 0.0, 12.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if range_tail(middle, count) > error else (low, middle)
+    return float(1 - 2 * ndtr(-high))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, PublishedScore, Row, Unanswered
+from genbench.protocols import HubDataset, MacroMean, PublishedScore, Row, Unanswered
 from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride
@@ -336,8 +336,10 @@ class PublishedBlock(Strict):
     scores: dict[str, float]
     k: int | None = Field(None, ge=1, description="samples of each problem")
     n: int | None = Field(None, ge=1, description="problems")
-    mean: Literal["macro"] | None = Field(
-        None, description="`macro`: mean over the page's `macro` stratum; default: over all problems"
+    mean: Literal["macro", "instructions"] | None = Field(
+        None,
+        description="`macro`: mean over the page's `macro` stratum; `instructions`: mean of the strict "
+        "accuracies of prompts and of instructions; default: over all problems",
     )
     protocol: str | None = Field(None, description="shown only under this protocol; default: always")
     options: dict[str, Any] = Field(default_factory=dict, description="shown only with these options")
@@ -448,6 +450,11 @@ class Page(Strict):
     options_as: str = Field("{letter}) {text}", description="how one option is shown, on a line of its own")
     examples: Examples | None = None
     scored: Scored | None = Field(None, description="the texts that are scored, for kind likelihood")
+    tools: Literal["python"] | None = Field(
+        None,
+        description="`python`: scripts that the model may run in the sandbox before its last reply, on which "
+        "the verifier decides",
+    )
     turns_before: tuple[tuple[str, str], ...] = Field(
         (), description="exemplars as earlier turns of the chat"
     )
@@ -463,6 +470,10 @@ class Page(Strict):
         None, description="score of blind guessing, or the column that has it for each row"
     )
     macro: str | None = Field(None, description="stratum whose values count alike in the macro mean")
+    macro_mean: MacroMean = Field(
+        "plain",
+        description="`harmonic`: the harmonic mean of the values' scores, of which each gets a point more",
+    )
     weights: dict[str, float] = Field(
         default_factory=dict, description="weights of that stratum's values, if they do not count alike"
     )
@@ -499,12 +510,19 @@ class Page(Strict):
             raise ValueError("give 'hub' with the repository of the rows")
         if not self.hub.columns:
             raise ValueError("hub.columns: the list is empty; name the columns that are read")
-        if (self.weights or self.macro_lists) and self.macro is None:
-            raise ValueError("'weights' and 'macro_lists' belong to 'macro'; name the stratum there")
+        is_plain = self.macro_mean == "plain" and not self.macro_lists
+        if (self.weights or not is_plain) and self.macro is None:
+            raise ValueError(
+                "'weights', 'macro_mean' and 'macro_lists' belong to 'macro'; name the stratum there"
+            )
+        if self.weights and self.macro_mean != "plain":
+            raise ValueError("'weights' go with the plain mean; remove 'macro_mean'")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
         if (self.kind == LIKELIHOOD) != (self.scored is not None):
             raise ValueError("'scored' belongs to kind likelihood, which needs it")
+        if self.tools and (self.scored or self.fields.further or self.kind is None):
+            raise ValueError("'tools' belongs to a kind that asks one question and draws the answer")
         if self.hub.configs and not isinstance(self.hub.rows, dict | None):
             raise ValueError("hub.rows: with several configs, give the number of rows by config")
         return self

@@ -5,13 +5,12 @@ registry.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from genbench.consent import require_consent
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.harnesses.plan import read_plan
 from genbench.protocols import (
     MACRO_JOINT,
     HubDataset,
@@ -21,7 +20,7 @@ from genbench.protocols import (
     Task,
     TaskInfo,
 )
-from genbench.registry import PlugIn, load_object
+from genbench.registry import AGENT_PAGE_TASK, PlugIn, load_object
 from genbench.tasks.base import RowProblems, RowReader, RowTask
 from genbench.tasks.choice_options import LETTERS, check_order, letters, listed, shown_options
 from genbench.tasks.kinds import KINDS, Kind
@@ -42,8 +41,10 @@ from genbench.tasks.page.model import (
 )
 from genbench.tasks.page.reader import PageFile, read_page
 from genbench.tasks.pages import is_built_in_page, page_path
-from genbench.tasks.python.agents import AgentTask, Pinned, agent_info
+from genbench.tasks.rollouts import rollout_info
 from genbench.tools.families import AUTO
+from genbench.tools.loop import play
+from genbench.tools.python_tool import LOOP, OFFER, RULES, STEPS, PythonTool
 from genbench.types import Ask, Choice, Message, Problem, Scoring
 
 
@@ -134,7 +135,9 @@ def _gold(page: Page, row: Row, texts: list[str], where: str) -> list[int]:
 
 
 PLACE = "place"
-"""Column that each row gets: its number within its config, from 0."""
+"""Column that each row gets, unless it has one of this name: its number within its config, from 0."""
+_NUMBER = "\0number"
+"""The same number, under a name that no column has."""
 _MADE = ("question", "options", "letters", "examples")
 
 
@@ -145,13 +148,16 @@ class PagePrompt:
     template: Template
     page: Page
     lists_options: bool
+    system: Template | None = None
+    """The system prompt, which may show columns too."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns that the prompt shows by their own names."""
+        """Return the columns that the prompts show by their own names."""
         lists = self.lists_options or self.page.scored is not None
         made = (*(_MADE if lists else ("question", "examples")), *self.page.texts)
-        return tuple(name for name in self.template.names if name not in made)
+        names = (*self.template.names, *(self.system.names if self.system else ()))
+        return tuple(dict.fromkeys(name for name in names if name not in made))
 
     def shown(self, row: Row, question: Any, where: str) -> dict[str, Any]:
         """Return the values of the placeholders that are the same for every sample.
@@ -205,6 +211,23 @@ class PageTask(RowTask):
     row_function: RowReader | None
     example_rows: tuple[Row, ...] = ()
     """Rows of the split from which the exemplars of the prompt are, if the page names one."""
+    tool: PythonTool | None = field(default=None, compare=False, repr=False)
+    """What runs the scripts of samples, if the page offers Python."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Return whether what is asked next depends on scripts, which may take seconds."""
+        return self.tool is not None
+
+    @property
+    def last_decides(self) -> bool:
+        """Return whether the verifier gets the question and the last reply, and no calls before it."""
+        return self.tool is not None
+
+    @property
+    def tool_facts(self) -> str | None:
+        """Return what decides the results of scripts, or None if there are none. It is a term of the run."""
+        return None if self.tool is None else self.tool.facts
 
     @property
     def example_data(self) -> HubDataset | None:
@@ -246,7 +269,7 @@ class PageTask(RowTask):
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the question, or after replies the next of the further texts of the row."""
         further: Sequence[str] = problem.row.get("further", ())
-        if len(replies) > len(further):
+        if len(replies) > len(further) and self.tool is None:
             return None
         if self.page.scored is not None:
             return self._scored_ask(problem.row)
@@ -255,10 +278,13 @@ class PageTask(RowTask):
         if self.kind.lists_options:
             order, options, reference = shown_options(self.page.order, problem, sample_index)
         text = self.prompt.render(row["shown"], options, f"task {self.info.name}")
-        messages = list(opening(self.page.system, row.get("earlier", ())))
+        messages = list(opening(self._system(row["shown"]), row.get("earlier", ())))
         for question, answer in self.page.turns_before:
             messages += [Message("user", question), Message("assistant", answer)]
         messages.append(Message("user", text))
+        if self.tool is not None:
+            played = play([messages], self.tool, replies, LOOP)
+            return None if played.is_over else Ask(played.messages, reference, order, tools=OFFER)
         for reply, asked in zip(replies, further, strict=False):
             messages += [Message("assistant", reply), Message("user", asked)]
         return Ask(tuple(messages), reference, order)
@@ -267,7 +293,12 @@ class PageTask(RowTask):
         """Return the texts of a problem that a model scores."""
         values = dict(row["shown"]) | {"options": listed(row["options"], self.page.options_as)}
         context = self.prompt.template.render(values, f"task {self.info.name}")
-        return scored_ask(self.page, row, context, self.page.system)
+        return scored_ask(self.page, row, context, self._system(row["shown"]))
+
+    def _system(self, shown: Mapping[str, Any]) -> str | None:
+        """Return the system prompt of a problem. That of a suite's own scored task has no placeholders."""
+        template = self.prompt.system
+        return self.page.system if template is None else template.render(shown, f"task {self.info.name}")
 
     def _placed(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows with their numbers, without those that do not belong to the task."""
@@ -275,7 +306,7 @@ class PageTask(RowTask):
         for row in rows:
             config = row.get(column)
             number = counts[config] = counts.get(config, -1) + 1
-            found.append({PLACE: number, **row})
+            found.append({PLACE: number, **row, _NUMBER: number})
         for name, values in self.page.where.items():
             found = [row for row in found if column_of(row, name, f"task {self.info.name}") in values]
         for name, most in self.page.most.items():
@@ -297,14 +328,15 @@ class PageTask(RowTask):
         refused: list[str] = []
         for row in rows:
             try:
-                completed = self.row_function(row, row[PLACE])
+                completed = self.row_function(row, row[_NUMBER])
             except DataError as error:
                 refused.append(f"{self._where(row)}: {error}")
                 continue
             except (LookupError, TypeError, ValueError, AttributeError) as error:
                 refused.append(f"{self._where(row)}: a column has another form than expected: {error!r}")
                 continue
-            found += [{PLACE: row[PLACE], **item} for item in _several(completed)]
+            numbers = {PLACE: row[PLACE]}, {_NUMBER: row[_NUMBER]}
+            found += [{**numbers[0], **item, **numbers[1]} for item in _several(completed)]
         return found, refused
 
     def read_row(self, place: int, row: Row) -> Problem:
@@ -344,18 +376,21 @@ class PageTask(RowTask):
             )
         if isinstance(self.page.chance, str):
             kept["chance"] = column_of(row, self.page.chance, where)
+        own = self._id(row, where)
+        if self.tool is not None:
+            return Problem(self.info.name, own, kept, strata, group, STEPS, ends_early=True, likely_turns=3)
         turns = 1 + len(kept.get("further", ()))
-        return Problem(self.info.name, self._id(row, where), kept, strata, group, turns)
+        return Problem(self.info.name, own, kept, strata, group, turns)
 
     def _where(self, row: Row) -> str:
         """Return the task and the number of a row for messages, from 1."""
         hub = self.page.hub
         config = f" of {row.get(hub.config_column)}" if hub.configs else ""
-        return f"task {self.info.name}, row {row[PLACE] + 1}{config}"
+        return f"task {self.info.name}, row {row[_NUMBER] + 1}{config}"
 
     def _id(self, row: Row, where: str) -> str:
         hub, column = self.page.hub, self.page.fields.id
-        own = row[PLACE] if column is None else read_text(column_of(row, column, where), f"{where}: the id")
+        own = row[_NUMBER] if column is None else read_text(column_of(row, column, where), f"{where}: the id")
         return f"{row[hub.config_column]}/{own}" if hub.configs else str(own)
 
     def _strata(self, row: Row, where: str) -> dict[str, str]:
@@ -418,6 +453,11 @@ class AgentPage:
 
     file: PageFile
 
+    @property
+    def info(self) -> TaskInfo:
+        """Return the facts of the task."""
+        return rollout_info(page_info(self.file, self.file.page))
+
     def __call__(
         self,
         source: str | None = None,
@@ -428,29 +468,24 @@ class AgentPage:
         environment: Sequence[str] = (),
         peers: Mapping[str, Any] | None = None,
         parser: str = AUTO,
-    ) -> AgentTask:
+    ) -> Task:
         """Return the task. What a suite gives replaces the page's settings and limits key by key.
 
         Raises:
             ConfigError: an option is wrong.
         """
-        page = self.file.page
-        block = page.agent
-        assert block is not None
-        plan = read_plan(
-            harness=block.harness,
-            command=(),
+        made: Task = load_object(AGENT_PAGE_TASK)(
+            self.info,
+            self.file.page.agent,
+            source,
             python=python,
-            settings={**block.settings, **(settings or {})},
-            limits={**block.limits, **(limits or {})},
+            settings=settings,
+            limits=limits,
             environment=environment,
-            parser=parser,
             peers=peers,
-            install=block.install,
+            parser=parser,
         )
-        made = agent_info(page_info(self.file, page))
-        pinned = Pinned(block.source, block.rows, block.columns, block.digest)
-        return AgentTask(made, None if source is None else Path(source), plan, pinned=pinned)
+        return made
 
 
 def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> PageTask:
@@ -462,6 +497,7 @@ def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> Page
     given = dict(options)
     configs = _configs(file, given)
     order, window = given.pop("order", None), given.pop("window", None)
+    sandbox = given.pop("sandbox", None)
     page = file.chosen(protocol, given)
     if window is not None:
         page, given = _with_window(file, page, window), {**given, "window": window}
@@ -472,9 +508,29 @@ def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> Page
         page = page.model_copy(update={"order": _order(file, page, kind.lists_options, order)})
     text = page.prompt if page.prompt is not None else kind.prompt
     template = Template.parse(text, f"{file.path}: prompt")
-    prompt = PagePrompt(template, page, kind.lists_options)
+    system = None if page.system is None else Template.parse(page.system, f"{file.path}: system")
+    prompt = PagePrompt(template, page, kind.lists_options, system)
     info = page_info(file, page, protocol, given, prompt)
-    return PageTask(info, page, kind, prompt, page_function(page.row, file.path))
+    tool = _tool(file, page, sandbox)
+    return PageTask(info, page, kind, prompt, page_function(page.row, file.path), tool=tool)
+
+
+def _tool(file: PageFile, page: Page, sandbox: Any) -> PythonTool | None:
+    """Return what runs scripts, if the page offers them.
+
+    Raises:
+        ConfigError: the page offers none and a sandbox is given, or an option of the sandbox is wrong.
+    """
+    where = f"task {file.name}: sandbox"
+    if page.tools is None:
+        if sandbox is not None:
+            raise ConfigError(f"{where}: nothing runs in a sandbox; it belongs to options: {{tools: python}}")
+        return None
+    if not isinstance(sandbox, Mapping | None) or not set(sandbox or ()) <= {"tier", "unsafe_local_exec"}:
+        raise ConfigError(f"{where}: found {sandbox!r}, wanted some of {{tier: …, unsafe_local_exec: …}}")
+    from genbench.tools.simulated_functions import read_wish  # noqa: PLC0415  only what has tools needs a sandbox
+
+    return PythonTool(read_wish(sandbox or {}, where))
 
 
 _OWN = ("genbench.tasks.rows:", "genbench.tasks.python.")
@@ -518,7 +574,7 @@ def built_in_info(name: str, options: Mapping[str, Any], /, **facts: Any) -> Tas
         "name": name,
         "version": page.version,
         "summary": page.summary,
-        "dataset": page.hub if page.hub.repo else None,
+        "dataset": _hub(page),
         "k": page.k,
         "licence": page.licence,
         "published": published_scores(page, DEFAULT_PROTOCOL, options),
@@ -527,6 +583,11 @@ def built_in_info(name: str, options: Mapping[str, Any], /, **facts: Any) -> Tas
         "macro": page.macro,
     }
     return TaskInfo(**own | facts)
+
+
+def _hub(page: Page) -> HubDataset | None:
+    """Return the dataset of a page with its licence, or None if the rows are generated."""
+    return page.hub.model_copy(update={"licence": page.licence}) if page.hub.repo else None
 
 
 def page_info(
@@ -554,7 +615,7 @@ def page_info(
         asks_alike=not varies,
         version=_version(file, page, protocol, options or {}),
         summary=page.summary,
-        dataset=page.hub if page.hub.repo else None,
+        dataset=_hub(page),
         k=page.k,
         verifier=page.verifier.get("use") or (kind.verifier if kind else ""),
         verifier_options=verifier,
@@ -569,6 +630,7 @@ def page_info(
         languages=page.languages,
         macro=page.macro,
         weights=dict(page.weights),
+        macro_mean=page.macro_mean,
         macro_lists=page.macro_lists,
         unanswered=page.unanswered,
         reported=_reported_scale(page),
@@ -642,6 +704,7 @@ def _version(file: PageFile, page: Page, protocol: str, options: Mapping[str, An
         if name != "window" and str(value) != file.values(name)[0]
     ]
     changed += [] if window is None else [f"window{window}"]
+    changed += [] if page.tools is None else [f"tool{RULES}"]
     version = "-".join([page.version, *changed])
     return version if protocol == DEFAULT_PROTOCOL else f"{version}+{protocol}"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from genbench.verifiers.language.announcements import CONNECTIVES, alternation
+from genbench.verifiers.extraction.words import JOINTS, alternation
 
 _BOXES, _BOX_CHARS, _GAP = 64, 10_000, 60
 """How many boxes are looked at, how long one may be, and how far apart two of one list may be.
@@ -16,7 +16,7 @@ _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BEGIN, _END = "<|begin_of_box|>", "<|end_of_box|>"
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _UNBRACED = re.compile(r"[^\s$\\{}.,]+")
-_AND_OR = rf"(?:{alternation(CONNECTIVES)})"
+_AND_OR = rf"(?:{alternation(JOINTS)})"
 _NAMED = r"(?:\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:=|\\in(?![A-Za-z])))"
 # What may be between two boxes of one list: `$ and $y = `, `, \quad`, `\text{ or }`.
 _GAP_TOKENS = re.compile(
@@ -35,22 +35,28 @@ class Boxed:
 
 
 def last_boxed(text: str) -> Boxed | None:
-    """Return the content of the last closed, non-empty box.
+    """Return the content of the last closed, non-empty box, or of the list of boxes that it ends."""
+    return next(iter(boxes_with_lists(text)[-1:]), None)
+
+
+def boxes_with_lists(text: str) -> list[Boxed]:
+    """Return the closed boxes that are not empty, in order.
 
     Boxes that only commas, "and" or "or" part are one list: ``x=\\boxed{3}$ or $x=\\boxed{5}`` is
     ``3, 5``.
     """
-    found = boxes(text)
-    if not found:
-        return None
-    parts = [found[-1]]
-    for box in reversed(found[:-1]):
-        gap = text[box[1] : parts[0][0]]
-        if len(gap) > _GAP or "\n\n" in gap or not _is_joint(gap):
-            break
-        parts.insert(0, box)
-    content = ", ".join(dict.fromkeys(text[start:end] for _, _, start, end in parts))
-    return Boxed(content, parts[0][0], parts[-1][1])
+    found: list[Boxed] = []
+    last: list[str] = []
+    for start, end, inside, inside_end in boxes(text):
+        content = text[inside:inside_end]
+        gap = text[found[-1].end : start] if found else ""
+        if found and len(gap) <= _GAP and "\n\n" not in gap and _is_joint(gap):
+            last.append(content)
+            found[-1] = Boxed(", ".join(dict.fromkeys(last)), found[-1].start, end)
+        else:
+            last = [content]
+            found.append(Boxed(content, start, end))
+    return found
 
 
 def joins_values(gap: str) -> bool:

@@ -6,12 +6,10 @@ import json
 import re
 from typing import Any
 
-from genbench.verifiers.language.word_lists import read_list
-
 _TAIL = 20_000
 """Characters from the end in which an object is looked for."""
 # The order decides: of {"answer": …, "final_answer": …} the final one counts.
-_KEYS = read_list("final_answer; finalanswer; answer; final; result; solution; value; response; output")
+_KEYS = ("finalanswer", "answer", "final", "result", "solution", "value", "response", "output")
 _FENCES = ("```", "</answer>", "</json>")
 # Python's quotes: {'answer': '5'}.
 _SINGLE = re.compile(r"(?<=[{,:\[])\s*'([^'\"]*)'|'([^'\"]*)'\s*(?=[},:\]])")
@@ -25,24 +23,16 @@ _DEPTH = 4
 
 def json_answer(text: str) -> str | None:
     """Return the answer of a JSON object that ends the text, fenced or not, or None if there is none."""
-    body = _without_fence(text[-_TAIL:])
+    body = text[-_TAIL:].rstrip()
+    for fence in _FENCES:
+        body = body.removesuffix(fence).rstrip()
     if not body.endswith("}"):
         return None
     for opening in reversed([match.start() for match in _OPENING.finditer(body)][:_OPENINGS]):
         record = _decoded(body[opening:])
-        if isinstance(record, dict) and (found := _value(record, 0)) is not None:
+        if isinstance(record, dict) and (found := _value(record)) is not None:
             return found
     return None
-
-
-def _without_fence(text: str) -> str:
-    """Return the text without the fence and the blanks that end it.
-
-    One pattern for both would try every run of blanks in the text, in time that is cubic in its length.
-    """
-    body = text.rstrip()
-    fence = next((fence for fence in _FENCES if body.endswith(fence)), "")
-    return body.removesuffix(fence).rstrip()
 
 
 def _decoded(text: str) -> Any:
@@ -56,21 +46,13 @@ def _decoded(text: str) -> Any:
     return None
 
 
-def _value(record: dict[str, Any], depth: int) -> str | None:
-    named = {re.sub(r"[\s_-]", "", key.lower()): value for key, value in record.items()}
-    for key in (re.sub("_", "", key) for key in _KEYS):
-        if key in named:
-            return _text(named[key], depth)
-    return None
-
-
-def _text(value: Any, depth: int) -> str | None:
+def _value(value: Any, depth: int = 0) -> str | None:
     if isinstance(value, bool) or value is None or depth > _DEPTH:
         return None
     if isinstance(value, dict):
-        return _value(value, depth + 1)
+        named = {re.sub(r"[\s_-]", "", key.lower()): inner for key, inner in value.items()}
+        return next((_value(named[key], depth + 1) for key in _KEYS if key in named), None)
     if isinstance(value, list):
-        parts = [_text(item, depth + 1) for item in value]
-        return ", ".join(part for part in parts if part is not None) if all(parts) else None
-    text = str(value).strip()
-    return text or None
+        parts = [_value(item, depth + 1) for item in value]
+        return ", ".join(map(str, parts)) if all(parts) else None
+    return str(value).strip() or None

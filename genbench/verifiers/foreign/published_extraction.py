@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.types import Case, Finding
+from genbench.types import Case, Finding, ReadBy
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.choice.verifier import accepts, read_reference
 
@@ -56,11 +56,10 @@ class LastNumberVerifier(BaseVerifier):
         _, found, after = case.answer.text.rpartition(prefix) if prefix else ("", "", case.answer.text)
         numbers = _NUMBER.findall(after.replace(",", "")) if found or not prefix else []
         if not numbers:
-            return Finding(0.0, "no_answer", detail={"prefix": prefix})
+            return Finding(0.0, "no_answer", detail={"read_by": "nothing", "prefix": prefix})
         number = _plain(numbers[-1])
-        return Finding(
-            float(number == _plain(wanted)), extracted=number[:_VOTE_CHARS], detail={"prefix": prefix}
-        )
+        detail = {"read_by": "label" if prefix else "guess", "prefix": prefix}
+        return Finding(float(number == _plain(wanted)), extracted=number[:_VOTE_CHARS], detail=detail)
 
 
 def _plain(number: str) -> str:
@@ -74,8 +73,8 @@ _ANSWER_COLON = re.compile(r"[aA]nswer:(?=\s*([A-J]))")
 _SINGLE_LETTER = re.compile(r"\b[A-J]\b")
 _SIMPLE_EVALS = re.compile(r"Answer[ \t]*:[ \t]*\$?([A-D])\$?", re.IGNORECASE)
 
-Reading = tuple[str, str] | None
-"""The letter, and the name of the step that found it. None if no step found one."""
+Reading = tuple[str, ReadBy] | None
+"""The letter, and how the step that found it reads. None if no step found one."""
 
 
 def mmlu_pro(text: str) -> Reading:
@@ -86,20 +85,20 @@ def mmlu_pro(text: str) -> Reading:
     """
     first = _ANSWER_IS.search(text)
     if first is not None:
-        return first[1], "answer is"
+        return first[1], "announcement"
     return _after_colon(text) or _last_single(text)
 
 
 def lm_eval(text: str) -> Reading:
     """Return the letter that lm-evaluation-harness reads: the first step of MMLU-Pro's evaluator."""
     first = _ANSWER_IS.search(text)
-    return None if first is None else (first[1], "answer is")
+    return None if first is None else (first[1], "announcement")
 
 
 def simple_evals(text: str) -> Reading:
     """Return the letter that simple-evals reads: the first "Answer: X" in any case (common.py)."""
     first = _SIMPLE_EVALS.search(text)
-    return None if first is None else (first[1].upper(), "answer:")
+    return None if first is None else (first[1].upper(), "label")
 
 
 def _after_colon(text: str) -> Reading:
@@ -112,14 +111,14 @@ def _after_colon(text: str) -> Reading:
             line_end = text.find("\n", match.start())
             line_end = len(text) if line_end < 0 else line_end
         found = match[1]
-    return None if found is None else (found, "answer:")
+    return None if found is None else (found, "label")
 
 
 def _last_single(text: str) -> Reading:
     found = None
     for match in _SINGLE_LETTER.finditer(text):
         found = match[0]
-    return None if found is None else (found, "last letter")
+    return None if found is None else (found, "guess")
 
 
 RULES: Mapping[str, Callable[[str], Reading]] = MappingProxyType(
@@ -162,12 +161,13 @@ class LetterVerifier(BaseVerifier):
         accepted, options = self.read(case.reference)
         found = RULES[self._rule](case.answer.text)
         if found is None:
-            return Finding(0.0, "no_answer", parts={"with_guess": len(accepted) / len(options)})
-        letter, step = found
+            parts = {"with_guess": len(accepted) / len(options)}
+            return Finding(0.0, "no_answer", detail={"read_by": "nothing"}, parts=parts)
+        letter, read_by = found
         score = float(accepts(letter, accepted, options))
         shown = ascii_uppercase[: len(options)]
         extracted = options[shown.index(letter)] if letter in shown else letter
-        detail = {"found": step, "letter": letter}
+        detail = {"read_by": read_by, "letter": letter}
         return Finding(score, extracted=extracted, detail=detail, parts={"with_guess": score})
 
     def close(self) -> None:

@@ -133,7 +133,11 @@ def _endings(text: Text) -> Counter[str]:
 @RULES.rule("ratio:sentence_type")
 def sentence_type(text: Text) -> Fault:
     """Require two declarative sentences for each question, by their last characters."""
-    ends = _endings(text)
+    return type_fault(_endings(text))
+
+
+def type_fault(ends: Counter[str]) -> Fault:
+    """Return the fault of sentences that end so: two declarative ones for each question are wanted."""
     if ends["."] == 2 * ends["?"]:
         return None
     return f"{ends['.']} declarative sentences to {ends['?']} questions, two to one wanted"
@@ -142,7 +146,11 @@ def sentence_type(text: Text) -> Fault:
 @RULES.rule("ratio:sentence_balance")
 def sentence_balance(text: Text) -> Fault:
     """Require as many sentences with a full stop as with a question mark and with an exclamation mark."""
-    ends = _endings(text)
+    return balance_fault(_endings(text))
+
+
+def balance_fault(ends: Counter[str]) -> Fault:
+    """Return the fault of sentences that end so: as many with each mark are wanted."""
     if ends["."] == ends["?"] == ends["!"]:
         return None
     return f"{ends['.']} sentences end in '.', {ends['?']} in '?', {ends['!']} in '!', as many of each wanted"

@@ -9,6 +9,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import islice, pairwise
 
 from genbench.verifiers.instructions.rule import Fault, RuleTable, Text, equal, quoted
@@ -102,9 +103,14 @@ def character_reverse(text: Text) -> Fault:
 @RULES.rule("custom:sentence_alphabet")
 def sentence_alphabet(text: Text) -> Fault:
     """Require 26 sentences that begin with the letters of the alphabet in order."""
-    if fault := equal(len(text.sentences), 26, "sentences"):
+    return alphabet_fault(text.sentences)
+
+
+def alphabet_fault(sentences: Sequence[str]) -> Fault:
+    """Return the fault of sentences that do not begin with the letters of the alphabet in order."""
+    if fault := equal(len(sentences), 26, "sentences"):
         return fault
-    for sentence, letter in zip(text.sentences, LETTERS, strict=True):
+    for sentence, letter in zip(sentences, LETTERS, strict=True):
         if sentence[:1].lower() != letter:
             return f"a sentence begins with {sentence[:1]!r}, '{letter}' wanted"
     return None

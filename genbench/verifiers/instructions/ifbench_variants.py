@@ -7,8 +7,11 @@ that of the paper. It splits sentences by rules of its own, before it used Punkt
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import date
+
+from emoji import emoji_list
 
 from genbench.verifiers.instructions import ifbench_counts, ifbench_custom, ifbench_format
 from genbench.verifiers.instructions.rule import (
@@ -21,6 +24,7 @@ from genbench.verifiers.instructions.rule import (
     Text,
     Trimmed,
     compared,
+    equal,
     quoted,
 )
 from genbench.verifiers.instructions.word_lists import CONJUNCTIONS, EDGE, NAMES, unmarked, words
@@ -65,6 +69,10 @@ def sentences_2025_07(text: str) -> list[str]:
 
 
 STRAIGHTENED = str.maketrans("“”„‟", '""""')
+OPENING = " \"'“”‘’«»„(*_"
+CLOSING = " \"'“”‘’«»)*_"
+LONGEST_EMOJI = 14
+"""Characters: a kiss of two people with skin tones has 10, and the flag of Scotland 7."""
 ITALICS = re.compile(r"<(/?)(i|em)>")
 NAPOLEON = (date(1769, 8, 15), date(1821, 5, 5))
 
@@ -99,6 +107,71 @@ def sentence_words(text: Text) -> Fault:
             return f"{quoted(shared[0])} stands in more than one sentence"
         seen |= words
     return None
+
+
+@IFBENCH_FIXED.rule("count:keywords_multiple")
+def keywords_multiple(
+    text: Text, keyword1: Trimmed, keyword2: Trimmed, keyword3: Trimmed, keyword4: Trimmed, keyword5: Trimmed
+) -> Fault:
+    """Count keywords as whole words: "art" is not in "start"."""
+    keywords = (keyword1, keyword2, keyword3, keyword4, keyword5)
+    for keyword, times in zip(keywords, ifbench_counts.KEYWORD_COUNTS, strict=True):
+        found = len(re.findall(rf"(?<!\w){re.escape(keyword.lower())}(?!\w)", text.lower))
+        if fault := equal(found, times, f"times {quoted(keyword)}"):
+            return fault
+    return None
+
+
+@IFBENCH_FIXED.rule("ratio:sentence_type")
+def sentence_type(text: Text) -> Fault:
+    """Require two declarative sentences for each question. A quotation mark may follow the stop."""
+    return ifbench_counts.type_fault(_endings(text))
+
+
+@IFBENCH_FIXED.rule("ratio:sentence_balance")
+def sentence_balance(text: Text) -> Fault:
+    """Require as many sentences with each mark. A quotation mark may follow the mark."""
+    return ifbench_counts.balance_fault(_endings(text))
+
+
+def _endings(text: Text) -> Counter[str]:
+    return Counter(sentence.rstrip(CLOSING)[-1:] for sentence in text.sentences)
+
+
+@IFBENCH_FIXED.rule("words:words_position")
+def words_position_fixed(text: Text, keyword: Trimmed) -> Fault:
+    """Require the keyword as second and second-last word. No mark is a word."""
+    found = [token for token in text.tokens if any(map(str.isalnum, token))]
+    if len(found) < 2:
+        return "too few words"
+    for place, word in (("second", found[1]), ("second-last", found[-2])):
+        if word.lower() != keyword.lower():
+            return f"the {place} word is {quoted(word)}, {quoted(keyword)} wanted"
+    return None
+
+
+@IFBENCH_FIXED.rule("custom:sentence_alphabet")
+def sentence_alphabet(text: Text) -> Fault:
+    """Require 26 sentences in the order of the alphabet. A quotation mark may come before a letter."""
+    return ifbench_custom.alphabet_fault([sentence.lstrip(OPENING) for sentence in text.sentences])
+
+
+@IFBENCH_FIXED.rule("format:emoji")
+def emoji(text: Text) -> Fault:
+    """Require an emoji at the end of each sentence. Flags and joined emoji are one emoji each."""
+    sentences = [unmarked(sentence).strip() for sentence in text.sentences]
+    for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
+        if not (_is_at(sentence[-LONGEST_EMOJI:], at_end=True) or _is_at(following[:LONGEST_EMOJI])):
+            return f"no emoji after {quoted(sentence[-50:])}"
+    return None
+
+
+def _is_at(part: str, at_end: bool = False) -> bool:
+    """Return whether a text begins or ends with an emoji, before at most one sign after it."""
+    found = emoji_list(part)
+    return bool(found) and (
+        found[-1]["match_end"] >= len(part) - 1 if at_end else not found[0]["match_start"]
+    )
 
 
 @IFBENCH_FIXED.rule("format:quote_unquote")

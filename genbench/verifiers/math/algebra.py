@@ -16,15 +16,18 @@ from typing import Any, Literal
 
 import mpmath
 import sympy
-from math_verify import parse, verify
+from latex2sympy2_extended import latex2sympy
+from latex2sympy2_extended.math_normalization import NormalizationConfig, normalize_latex
+from math_verify import verify
+from math_verify.grader import should_treat_as_complex
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
-from sympy.functions.elementary.trigonometric import TrigonometricFunction
 from sympy.utilities.iterables import iterable
 
 _PRECISION = 5
 """Digits that are enough to bound the size of a number."""
 _UNEVALUATED = (sympy.Sum, sympy.Product, sympy.Integral, sympy.Limit, sympy.Derivative)
+"""What may take minutes to evaluate. They equal only what is written alike."""
 
 
 def degree(expression: Any) -> float:
@@ -62,133 +65,6 @@ def _approximation(expression: Any) -> Any:
         return None
 
 
-OPERATORS = (sympy.Integral, sympy.Limit, sympy.Sum, sympy.Product)
-
-_TERMS = 5_000
-"""Terms that a finite sum may have."""
-_TERMS_OF_FUNCTIONS = 100
-"""Terms that a finite sum of sines or the like may have. 5,000 take minutes."""
-_FACTORS = 300
-"""Factors that a finite product may have."""
-_FACTORS_OF_FUNCTIONS = 20
-_NESTED = 3
-"""Operators within each other."""
-_DENOMINATOR = 4
-"""Degree of a denominator under an integral. Of degree 5 its roots have no formula: x^5+x+1 takes minutes."""
-_TWO_TERMS = 6
-"""Degree of a denominator such as x^6+1. x^8+1 takes 8 s, x^20+1 four minutes."""
-_OSCILLATING = 4
-"""Powers of sines over powers of the variable under an integral. sin(x)^9/x^7 takes two minutes."""
-_STEPS = 1_000
-"""Largest bound of an integral over steps, such as those of the floor function."""
-_FARTHEST = 1e30
-"""Largest finite bound next to a bound with variables, and of any integral."""
-_STEPPED = (
-    sympy.floor,
-    sympy.ceiling,
-    sympy.Abs,
-    sympy.sign,
-    sympy.Mod,
-    sympy.Max,
-    sympy.Min,
-    sympy.Piecewise,
-)
-_DILOGARITHMIC = (sympy.log, sympy.atan, sympy.asin, sympy.acos)
-"""Functions that take minutes over a sum of powers: ln(1+x)/(1+x^2)."""
-_FAMILIAR = (sympy.factorial, sympy.binomial, sympy.exp)
-"""Functions that a long sum may have."""
-
-
-def is_cheap(operator: Any) -> bool:
-    """Return whether evaluating an operator is cheap, given that what it contains is."""
-    nested = _nested(operator)
-    if nested > _NESTED:
-        return False
-    if isinstance(operator, sympy.Limit):
-        return nested < _NESTED or not _has_curved_function(operator)
-    if isinstance(operator, sympy.Integral):
-        return (nested < _NESTED or not _has_curved_function(operator)) and _integral_is_cheap(operator)
-    return _is_short(operator)
-
-
-def _nested(expression: Any) -> int:
-    """Return how many operators are within each other at most."""
-    own = len(expression.limits) if hasattr(expression, "limits") else isinstance(expression, sympy.Limit)
-    return int(own) + max(map(_nested, getattr(expression, "args", ())), default=0)
-
-
-def _has_curved_function(expression: Any) -> bool:
-    """Return whether a function or an exponential has an argument that is not linear."""
-    return any(
-        degree(argument) > 1
-        for node in sympy.preorder_traversal(expression)
-        if isinstance(node, (sympy.Function, sympy.exp))
-        or (isinstance(node, sympy.Pow) and node.exp.free_symbols)
-        for argument in (node.args[-1:] if isinstance(node, sympy.Pow) else node.args)
-    )
-
-
-def _integral_is_cheap(integral: Any) -> bool:
-    bounds = [bound for limit in integral.limits for bound in limit[1:] if not bound.free_symbols]
-    finite = [magnitude(bound) for bound in bounds if not bound.is_infinite]
-    if any(size > _FARTHEST for size in finite):
-        return False
-    stepped = integral.function.has(*_STEPPED)
-    if stepped and (len(finite) < len(bounds) or any(size > _STEPS for size in finite)):
-        return False
-    return _is_integrable(integral.function, {limit[0] for limit in integral.limits})
-
-
-def _is_integrable(function: Any, variables: set[Any]) -> bool:
-    """Return whether no denominator is of high degree, and no power of sines is over one of the variable."""
-    divides, oscillates = 0.0, 0.0
-    for node in sympy.preorder_traversal(function):
-        base, power = node.as_base_exp() if isinstance(node, sympy.Pow) else (node, sympy.Integer(1))
-        if not (base.free_symbols & variables) or power.free_symbols:
-            continue
-        size = magnitude(power)
-        if isinstance(base, TrigonometricFunction):
-            oscillates = max(oscillates, size)
-        elif power.could_extract_minus_sign() and not base.has(TrigonometricFunction):
-            most = _TWO_TERMS if isinstance(base, sympy.Add) and len(base.args) == 2 else _DENOMINATOR
-            if isinstance(base, sympy.Add) and degree(base) > most:
-                return False
-            if isinstance(base, sympy.Add) and degree(base) > 1 and function.has(*_DILOGARITHMIC):
-                return False
-            divides = max(divides, degree(base) * size)
-    return not (divides and oscillates) or divides + oscillates <= _OSCILLATING
-
-
-def _is_short(total: Any) -> bool:
-    """Return whether a sum or product has few terms, or bounds that only algebra can know."""
-    is_product = isinstance(total, sympy.Product)
-    familiar = not any(
-        isinstance(node, sympy.Function) and not isinstance(node, _FAMILIAR)
-        for node in sympy.preorder_traversal(total.function)
-    )
-    most = (_FACTORS if familiar else _FACTORS_OF_FUNCTIONS) if is_product else _TERMS
-    if not is_product and not familiar:
-        most = _TERMS_OF_FUNCTIONS
-    for index, low, high in total.limits:
-        numbers = [bound for bound in (low, high) if not bound.free_symbols]
-        if len(numbers) == 2:
-            if high.is_infinite or low.is_infinite or magnitude(high) + magnitude(low) > most:
-                return False
-            continue
-        far = any(not bound.is_infinite and magnitude(bound) > _FARTHEST for bound in numbers)
-        if far or (is_product and _has_power_of(total.function, index)):
-            return False
-    return True
-
-
-def _has_power_of(term: Any, index: Any) -> bool:
-    """Return whether an index is in an exponent and in its base, as in k^k, of which no product is known."""
-    return any(
-        isinstance(node, sympy.Pow) and index in node.exp.free_symbols and index in node.base.free_symbols
-        for node in sympy.preorder_traversal(term)
-    )
-
-
 _DIGITS = 20_000
 """Decimal digits that an evaluated number may have. 9^{9^9} has 370 million."""
 _DEGREE = 400
@@ -196,6 +72,8 @@ _DEGREE = 400
 _EXPONENT_DEGREE = 8
 """Degree of an exponent with variables: e^{-x^2} is an answer, b^{c^88} an attack."""
 
+_TERMS = 5_000
+"""Terms that an expanded power may have."""
 _FACTORIAL = 5_000
 _LEVELS = 12
 """Products within products. Evaluation takes twice as long for each level: 12 take 0.4 s, 25 an hour."""
@@ -228,9 +106,7 @@ def _node_is_bounded(node: Any) -> bool:
         return _power_is_bounded(node)
     if isinstance(node, (sympy.factorial, sympy.binomial, sympy.gamma, HyperbolicFunction)):
         return bool(node.args[0].free_symbols) or magnitude(node.args[0]) <= _FACTORIAL
-    if isinstance(node, OPERATORS):
-        return is_cheap(node)
-    return True
+    return not isinstance(node, _UNEVALUATED)
 
 
 def _power_is_bounded(power: Any) -> bool:
@@ -293,7 +169,7 @@ def values_agree(gold: Any, target: Any) -> bool | None:
     for point in _POINTS if symbols else _POINTS[:1]:
         agreed = _agree_at(gold, target, _Place(symbols, *point), exact=exact)
         if agreed is None or (not agreed and point is _POINTS[-1]):
-            return None
+            return _agree_at_reals(gold, target, _Place(symbols, *point)) if agreed is False else None
         if not agreed:
             return False
     return True
@@ -362,6 +238,12 @@ def _agree_at(gold: Any, target: Any, place: _Place, *, exact: bool) -> bool | N
     return True if gap <= _SAME * min(size, 1) or gap <= _ZERO else None
 
 
+def _agree_at_reals(gold: Any, target: Any, place: _Place) -> bool | None:
+    """Return True if a value is not real at the negative point: 1/√n is √(1/n) where both are real."""
+    values = [_value(side, place, _COMPARED_DIGITS) for side in (gold, target)]
+    return True if any(mpmath.im(value) for value in values) else None
+
+
 def _value(expression: Any, place: _Place, digits: int) -> Any:
     placed = expression.subs(place.values(digits + _GUARD_DIGITS)) if place.symbols else expression
     return placed.evalf(digits)._to_mpmath(int(digits * _BITS_A_DIGIT))
@@ -371,10 +253,6 @@ Outcome = Literal["equal", "different", "refused", "unreadable"]
 """What a comparison comes to. "refused" is too large to evaluate. "unreadable" is no mathematics."""
 
 _CACHED = 16_384
-_COMMAND = re.compile(r"\\(?:text|mathrm|mbox|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
-_LETTER = re.compile(r"[A-DF-HJ-Za-df-hj-z]|[^\W\d_A-Za-z]")
-"""Letters of any script, but not e and i, which are numbers."""
-_RELATION = re.compile(r"=|\\in(?![A-Za-z])|\\equiv")
 
 
 class ComparisonError(Exception):
@@ -405,33 +283,39 @@ class Equivalence:
         return self._verdicts(reference, answer)
 
     def _compare(self, reference: str, answer: str) -> Outcome:
-        targets = [target for target in _read(answer) if not _lost_variables(answer, target)]
-        outcomes = {_outcome(gold, target) for gold in self._references(reference) for target in targets}
-        ranked: tuple[Outcome, ...] = ("equal", "refused", "different")
-        return next((outcome for outcome in ranked if outcome in outcomes), "unreadable")
+        gold, target = self._references(reference), _read(answer)
+        return "unreadable" if gold is None or target is None else _outcome(gold, target)
 
 
-def _read(latex: str) -> tuple[Any, ...]:
-    """Return what math-verify makes of an expression: sympy objects, lazily unevaluated, or nothing."""
+_NORMALIZATION = NormalizationConfig(
+    basic_latex=True, units=False, malformed_operators=True, nits=True, boxed="none"
+)
+"""Without `units`: math-verify 0.9.0 takes m, s, g, h, l, d, t and c after a digit for units, as in 2-2m."""
+_DROPPED = re.compile(
+    r"\\[lcv]?dots|'|\"|\\(?:neg|lnot|not|exists|forall|angle|text|mathrm)(?![A-Za-z])|\d \d|(?<=\d)_"
+)
+"""What latex2sympy2-extended 1.11.0 reads as if it was not there, or as something else."""
+
+
+def _read(latex: str) -> Any:
+    """Return what latex2sympy makes of an expression, unevaluated, or None if it does not read all of it."""
+    if _DROPPED.search(latex):
+        return None
     try:
-        return tuple(parse(f"${latex}$", parsing_timeout=None, fallback_mode="no_fallback"))
+        text = normalize_latex(latex, _NORMALIZATION)
+        return latex2sympy(
+            text, is_real=not should_treat_as_complex(text), convert_degrees=False, normalization_config=None
+        )
     except MemoryError:
         raise
     except Exception:  # a foreign parser on whatever a model wrote
-        return ()
-
-
-def _lost_variables(latex: str, parsed: Any) -> bool:
-    """Return whether the parser read a bare number and dropped letters: ``70xob)`` as 70 (error recovery)."""
-    if not isinstance(parsed, sympy.Number) or _RELATION.search(latex):
-        return False
-    return bool(_LETTER.search(_COMMAND.sub(" ", latex)))
+        return None
 
 
 def _outcome(gold: Any, target: Any) -> Outcome:
     try:
         bounded = is_bounded(gold), is_bounded(target)
-        if gold != target and not any(bounded):
+        if gold != target and not any(bounded) and not gold.has(*_UNEVALUATED):
             raise ComparisonError("both are too large to evaluate")
         if not all(bounded):
             return "equal" if gold == target else "refused"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.notation.grammar import TooLargeError
 from genbench.verifiers.notation.latex import (
     canonical,
@@ -16,11 +15,9 @@ from genbench.verifiers.notation.latex import (
     tidy,
     unwrap,
 )
+from genbench.verifiers.notation.number_words import SMALL_NUMBERS, read_words
 from genbench.verifiers.notation.numbers import (
-    NUMBER_WORDS,
-    Gaussian,
     Number,
-    evaluate_complex,
     is_too_large,
     read_number,
 )
@@ -32,7 +29,7 @@ _MODULUS = re.compile(
     r"|[(\[]?\s*(?<![A-Za-z\\])mod(?:ulo)?(?![A-Za-z])|[(\[]\s*\\b?mod(?![A-Za-z]))"
     r"\s*[{(]?\s*(?P<modulus>[A-Za-z]|\d[\d^{} ]*?)\s*\}?\s*[)\]]?\s*\}?\s*[)\]]?\s*$"
 )
-_NAMES = {word: base for base, word in enumerate(NUMBER_WORDS) if 2 <= base <= 16}
+_NAMES = {word: base for word, base in SMALL_NUMBERS.items() if 2 <= base <= 16}
 _NAMES |= {"binary": 2, "ternary": 3, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16, "dec": 10}
 _WORD = r"(?:[a-z]+|\d{1,2})"
 # `204_5`, `204_{\text{five}}`, `204 (base 5)`, `204 in base 5`.
@@ -113,8 +110,15 @@ def _values(parts: list[str]) -> list[str]:
         return [parts[0]]
     number = None if is_too_large(last) else read_number(last)
     if number is not None and number.decimal:
-        return [last, *(part for part in parts[:-1] if not has_letters(part) and part != last)]
+        return [last, *(part for part in parts[:-1] if part != last and _rounds_to(part, number))]
     return [last]
+
+
+def _rounds_to(part: str, rounded: Number) -> bool:
+    """Return whether an exact side of ``\\frac13=0.33`` may be rounded to the other one."""
+    exact = None if is_too_large(part) else read_number(part)
+    near = exact is None or abs(exact.value - rounded.value) <= abs(rounded.value) / 50
+    return near and not has_letters(part)
 
 
 def equation_sides(key: str) -> tuple[str, str] | None:
@@ -167,7 +171,6 @@ def assignments(key: str) -> dict[str, str] | None:
 
 
 _VOTE_CHARS = 300
-_DELIMITED = re.compile(r"(?<!\\)\$|\\boxed|\\\(|\\\[")
 _WORDS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
 _WORD_CHARS = 4
 """Bare letters from this many on are a word: "east" is not the product "seat", but xyz is zyx."""
@@ -177,7 +180,7 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One answer: tidy LaTeX, a key equal for equal spellings, its number, its words."""
+    """One formula, number or word: tidy LaTeX without units, and a key that is equal for equal spellings."""
 
     latex: str
     key: str
@@ -186,8 +189,12 @@ class Expression:
     modulus: str | None = None
     based: Based | None = None
     too_large: bool = False
-    gaussian: Gaussian | None = None
-    """Its exact value if that is complex and not real."""
+    units: tuple[str, ...] = ()
+    """What follows its numbers, in lower case."""
+    has_words: bool = False
+    """Whether it has words that are no part of a number and no unit."""
+    product: str | None = None
+    """The text with its unit as factors, if the unit may be letters: ``540m``."""
 
     @property
     def sample(self) -> str:
@@ -202,22 +209,31 @@ class Expression:
         number = self.number
         if number is None and (values := stated_values(self.key)):
             number = _number(values[0])[0]
-        return str(number or self.gaussian or self.key[:_VOTE_CHARS])
+        return str(number or self.key[:_VOTE_CHARS])
 
 
 def read_expression(latex: str) -> Expression:
-    """Read LaTeX or a plain number or word."""
+    """Read LaTeX or plain text: a formula, a number with or without a unit, or words."""
     tidied = tidy(latex)
     text, modulus = split_modulus(tidied)
-    key = canonical(text)
-    number, too_large = _number(key)
-    if number is not None:
-        return Expression(text, key, number, _read_word(text), modulus)
-    if _NO_SOLUTION.fullmatch(key):
+    if _NO_SOLUTION.fullmatch(bare := canonical(text)):
         return Expression("\\emptyset", "\\emptyset", None, None, modulus)
-    gaussian = None if too_large else evaluate_complex(key)
+    if (based := read_based(text)) is not None:
+        return Expression(text, bare, None, None, modulus, based)
+    worded = read_words(text)
+    if worded.complete:
+        text = re.sub(r"\s+", " ", worded.latex).strip()
+    found = read_formula(text, modulus)
+    product = tidied if worded.ambiguous else None
+    return replace(found, units=worded.units, has_words=not worded.complete, product=product)
+
+
+def read_formula(text: str, modulus: str | None = None) -> Expression:
+    """Read tidy LaTeX in which no word is a part of a number or a unit."""
+    key = canonical(text)
     word = _read_word(text)
-    return Expression(text, key, None, word, modulus, read_based(text), too_large, gaussian)
+    number, too_large = _number(key)
+    return Expression(text, key, number, word, modulus, None, too_large)
 
 
 # "no solution", "No real solutions", "the empty set", `\{\}`.
@@ -230,24 +246,9 @@ _NO_SOLUTION = re.compile(
 def _number(key: str) -> tuple[Number | None, bool]:
     """Return the number of a key, and whether it is one with too many digits."""
     try:
-        number = read_number(key)
-        if number is None and (found := evaluate_complex(key)) is not None and not found.imaginary:
-            return Number(found.real, decimal="." in key), False
-        return number, False
+        return read_number(key), False
     except TooLargeError:
         return None, True
-
-
-def is_delimited(reference: str) -> bool:
-    """Return whether a text has mathematics in a box or between delimiters."""
-    return _DELIMITED.search(reference) is not None
-
-
-def read_reference(reference: str) -> Expression:
-    """Read a reference: bare LaTeX, or text that has it boxed or between delimiters."""
-    if is_delimited(reference) and (found := final_answer(reference)) is not None:
-        return read_expression(found.text)
-    return read_expression(reference)
 
 
 def _read_word(text: str) -> str | None:

@@ -7,15 +7,13 @@ whatever can be read in two ways, such as ``1/2x``.
 from __future__ import annotations
 
 import re
-from typing import Generic, Protocol, TypeVar
-
-from genbench.verifiers.language.word_lists import read_list
+from typing import Any, Generic, Protocol, TypeVar
 
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+|\\[A-Za-z]+|\\[{}]|[A-Za-z]|[-+*/^_=(){}\[\],;!|])")
 _DIVIDE, _TIMES = frozenset({"/", "\\div"}), frozenset({"*", "\\cdot", "\\times"})
 FUNCTIONS = frozenset(
-    "\\" + name
-    for name in read_list("sin; cos; tan; cot; sec; csc; arcsin; arccos; arctan; sinh; cosh; tanh; ln; exp")
+    {"\\sin", "\\cos", "\\tan", "\\cot", "\\sec", "\\csc", "\\arcsin", "\\arccos", "\\arctan"}
+    | {"\\sinh", "\\cosh", "\\tanh", "\\ln", "\\exp"}
 )
 _OPENING = frozenset({"(", "{", "\\frac", "\\sqrt", "\\pi", "\\binom"})
 _GREEK = frozenset({"\\alpha", "\\beta", "\\gamma", "\\theta", "\\lambda", "\\omega"})
@@ -44,20 +42,8 @@ class Field(Protocol[T]):
         """Return the value of a letter, a constant or a command, given the text after it."""
         ...
 
-    def add(self, one: T, two: T) -> T:
-        """Return the sum."""
-        ...
-
-    def negate(self, value: T) -> T:
-        """Return the negative."""
-        ...
-
-    def multiply(self, one: T, two: T) -> T:
-        """Return the product."""
-        ...
-
-    def divide(self, one: T, two: T) -> T:
-        """Return the quotient."""
+    def bounded(self, value: Any) -> T:
+        """Return the value of a sum, product or quotient if it is not too large."""
         ...
 
     def power(self, base: T, exponent: T) -> T:
@@ -124,12 +110,24 @@ class Parser(Generic[T]):
             raise UnreadableError
         total = self._signed() if self._next in {"+", "-"} else self._product()
         while self._next in {"+", "-"}:
-            total = self._field.add(total, self._signed())
+            total = self._plus(total, self._signed())
         self._depth -= 1
         return total
 
     def _signed(self) -> T:
-        return self._field.negate(self._product()) if self._take() == "-" else self._product()
+        return self._negative(self._product()) if self._take() == "-" else self._product()
+
+    def _plus(self, one: Any, two: Any) -> T:
+        return self._field.bounded(one + two)
+
+    def _times(self, one: Any, two: Any) -> T:
+        return self._field.bounded(one * two)
+
+    def _over(self, one: Any, two: Any) -> T:
+        return self._field.bounded(one / two)
+
+    def _negative(self, value: Any) -> T:
+        return self._field.bounded(-value)
 
     def _product(self) -> T:
         value = self._power()
@@ -138,15 +136,15 @@ class Parser(Generic[T]):
             token = self._next
             if token in _TIMES:
                 self._take()
-                value = self._field.multiply(value, self._factor())
+                value = self._times(value, self._factor())
             elif token in _DIVIDE:
                 self._take()
-                value = self._field.divide(value, self._factor())
+                value = self._over(value, self._factor())
                 divided = True
             elif self._begins_atom(token):
                 if divided or token[0].isdigit() or self._follows_digit(token):
                     raise UnreadableError  # 1/2x, x2 and 1\frac{1}{2} can be read in two ways
-                value = self._field.multiply(value, self._power())
+                value = self._times(value, self._power())
             else:
                 return value
 
@@ -156,7 +154,7 @@ class Parser(Generic[T]):
     def _factor(self) -> T:
         if self._next == "-":
             self._take()
-            return self._field.negate(self._power())
+            return self._negative(self._power())
         return self._power()
 
     def _begins_atom(self, token: str) -> bool:
@@ -196,7 +194,7 @@ class Parser(Generic[T]):
     def _command(self, token: str) -> T:
         if token == "\\frac":
             above = self._group()
-            return self._field.divide(above, self._group())
+            return self._over(above, self._group())
         if token == "\\binom":
             above = self._group()
             return self._field.binomial(above, self._group())
@@ -216,7 +214,7 @@ class Parser(Generic[T]):
         return self._field.absolute(value)
 
     def _argument(self) -> T:
-        """Read the argument of a function: one group, or a product without signs as in ``\\sin 2x``."""
+        """Read the argument of a function: one group, or one factor without signs as in ``\\sin x``."""
         if self._next in {"(", "{"}:
             value = self._atom()
             if self._next in {"^", "!"}:
@@ -225,21 +223,15 @@ class Parser(Generic[T]):
         if self._next in {"^", "_", "|"}:
             raise UnreadableError
         value = self._power()
-        while self._begins_atom(self._next) and self._next not in FUNCTIONS:
-            if self._next in {"(", "{", "|"} or self._next[0].isdigit() or self._follows_digit(self._next):
-                raise UnreadableError
-            value = self._field.multiply(value, self._power())
-        if self._next in _DIVIDE:
+        goes_on = self._begins_atom(self._next) and self._next not in FUNCTIONS
+        if goes_on or self._next in _DIVIDE:
             raise UnreadableError
         return value
 
     def _group(self) -> T:
         if self._next == "{":
             return self._atom()
-        token = self._take()
-        if len(token) != 1 or not token.isalnum():
-            raise UnreadableError
-        return self._field.literal(token) if token.isdigit() else self._field.name(token, "")
+        raise UnreadableError
 
     def _root(self) -> T:
         degree = None

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from genbench.verifiers.language.word_lists import read_list
-from genbench.verifiers.notation.number_words import with_numerals
 from genbench.verifiers.notation.numbers import is_arithmetic, repeating_as_fractions
 
 _BRACKETS = r"(?<!\\)[(\[{]|(?<!\\)[)\]}]|\\[{}]"
@@ -51,15 +49,17 @@ def closing_index(text: str, start: int) -> int | None:
     return None
 
 
-_COMMANDS = dict(
-    pair.split()
-    for pair in read_list("""
+def pairs(text: str) -> dict[str, str]:
+    """Return the pairs of a text in which semicolons part them."""
+    return dict(pair.split() for pair in text.split(";"))
+
+
+_COMMANDS = pairs("""
         π pi; ∞ infty; √ sqrt; ≤ le; ≥ ge; ≠ ne; ∪ cup; ∩ cap; ∈ in; ∅ emptyset; ± pm; ∓ mp; × times; ·
         cdot; ⋅ cdot; ∙ cdot; ≈ approx; ≃ simeq; ≅ cong; ∼ sim; ≫ gg; ≪ ll; ≡ equiv; α alpha; β beta; γ
         gamma; δ delta; θ theta; λ lambda; μ mu; φ phi; ϕ phi; ω omega; ⌊ lfloor; ⌋ rfloor; ⌈ lceil; ⌉
         rceil; ⟨ langle; ⟩ rangle
     """)
-)
 """Signs of Unicode, and the commands of LaTeX for them."""
 _PLAIN = {
     "−": "-",
@@ -74,10 +74,10 @@ _PLAIN = {
     "；": ";",
     "′": "'",
     "°": "^{\\circ}",
-    "€": "",
-    "£": "",
-    "¥": "",
-    "₹": "",
+    "º": "^{\\circ}",
+    "٫": ".",
+    "٬": ",",
+    **dict.fromkeys("€£¥₹￥₩", ""),
 }
 _RAISED = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9"}
 _RAISED |= {"⁺": "+", "⁻": "-", "ⁿ": "n"}
@@ -107,7 +107,7 @@ def _character(char: str) -> str:
     if "⁄" in folded:  # a vulgar fraction such as ½
         above, below = folded.split("⁄")
         return rf"\frac{{{above}}}{{{below}}}"
-    return folded
+    return "".join(_PLAIN.get(sign, sign) for sign in folded)
 
 
 _FREE = r"(?<![\\A-Za-z])"
@@ -137,7 +137,7 @@ _INVERSE = re.compile(rf"{_FREE}(asin|acos|atan)(?=\s*\()")
 # "log2(8)" and "log_2(8)" are to the base 2.
 _LOG_BASE = re.compile(r"(\\log)_?(\d+)(?=\s*\()")
 _CALL = re.compile(
-    rf"{_FREE}(?P<name>sqrt|cbrt|exp|abs|floor|ceil|factorial|binomial|binom|comb|choose|frac|Rational|Fraction|nCr|C)\s*(?=\()"
+    rf"{_FREE}(?P<name>sqrt|cbrt|exp|abs|floor|ceil|factorial)\s*(?=\()"
     r"|\\sqrt\s*(?=\()|∛\s*(?=\()|\^\s*(?=\()"
 )
 _TEMPLATES = {
@@ -215,23 +215,10 @@ def _rewrite_calls(text: str) -> str:
         if closing is None:
             continue
         inside = text[opening + 1 : closing]
-        written = _call(match["name"] or match[0].strip(), inside)
-        if written is not None:
+        if "," not in inside:
+            written = _TEMPLATES[match["name"] or match[0].strip()].replace("@", inside)
             text = text[: match.start()] + written + text[closing + 1 :]
     return text
-
-
-def _call(name: str, inside: str) -> str | None:
-    if template := _TEMPLATES.get(name):
-        return None if "," in inside else template.replace("@", inside)
-    parts = [part.strip() for part in inside.split(",")]
-    if len(parts) != 2:
-        return None
-    if name in ("frac", "Rational", "Fraction"):
-        return rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
-    # "C(10, 3)" counts combinations only if both are numbers; C may also name a function.
-    numeric = all(part.isdigit() for part in parts)
-    return rf"\binom{{{parts[0]}}}{{{parts[1]}}}" if numeric or name != "C" else None
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -321,7 +308,8 @@ def _is_combination(text: str) -> bool:
 
 
 WRAPPERS = (
-    r"text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathbb|bm|mbox|hbox"
+    r"text|textbf|textit|textrm|textnormal|textsf|texttt|emph|mathrm|mathbf|mathit|mathsf|mathtt|mathbb|bm|"
+    r"mbox|hbox"
 )
 _WRAPPER = re.compile(
     rf"\\(?:{WRAPPERS}|boldsymbol|operatorname\*?|underline|fbox|framebox|boxed)\s*\{{([^{{}}]*)\}}"
@@ -334,34 +322,15 @@ _FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _SPACING = re.compile(r"(?<!\\)\\(?:[,;:!> ]|quad(?![A-Za-z])|qquad(?![A-Za-z])|thinspace(?![A-Za-z]))|~")
 # `1{,}234`, `1\,234`, `1,\!234`: thousands as LaTeX parts them.
 _GROUPED = re.compile(r"(?<![\d.])(\d{1,3})((?:(?:\{,\}|,\s*\\!|\\,|,\\,|\\!)\s*\d{3})+)(?!\d)")
-# "1,234", "$1,234.50", "1 234" if that is the whole answer: in "1,234" of a longer text the comma may part
-# a list.
-_COMMA_GROUPED = re.compile(r"[+-]?(?:\\?\$)?\s*\d{1,3}(?:(?:,|, |\s)\d{3})+(?:\.\d+)?\s*")
+# "70,000", "1,25,000" (Indian), "70 000": but "2,345, 6" is a list, and (1,234) a pair.
+_COMMA_GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d{2})+,\d{3})(?![\d,]*\d)")
+_BLANK_GROUPED = re.compile(r"^\D*[1-9]\d{0,2}(?:,? \d{3})+(?=\D*$|\.\d+\D*$)")
+_SWISS = re.compile(r"(?<=\d)['’](?=\d{3}(?!\d))")
+_ZERO_COMMA = re.compile(r"-?0,\d+")
+_SCALED_DEGREES = re.compile(
+    r"(?:\^\s*\{?\s*\\(?:circ|degree)\s*\}?|\\degree)\s*(?:\\(?:text|mathrm)\s*\{\s*)?([CF])\b\}?"
+)
 _DEGREES = re.compile(r"\^\s*\{?\s*\\(?:circ|degree)\s*\}?|\\degree(?![A-Za-z])")
-_NO_UNIT = (
-    r"(?!\s*[^{}]*\b(?:or|and|not|no|never|maybe|perhaps|possibly|least|most|more|less|fewer|greater|smaller|higher|"
-    r"lower|above|below|under|over|exceed\w*|between|base|mod|modulo|wrong|incorrect|impossible|choose|if|when|unless|"
-    r"isn|cannot|can|can't|either|neither|nor|up|below|at|false)\b)"
-)
-"""Words after a number that are not units but change the meaning of the answer."""
-# `\text{ cm}^2`, but not `\text{ or more}`.
-_UNIT = (
-    rf"(?:\s*\\(?:text|mathrm|mbox|textnormal|textbf|textrm)\s*\{{{_NO_UNIT}[^{{}}]*\}}"
-    r"(?:\s*\^\s*(?:\{\s*-?\d\s*\}|\d))?)+"
-)
-_TRAILING_UNIT = re.compile(rf"(?<=[\w}})\]]){_UNIT}\s*$")
-_SHORT_UNITS = (
-    "mm|cm|dm|km|kg|mg|ml|ms|hr|hrs|min|sec|ft|in|yd|mi|lb|lbs|oz|mph|kph|rpm|cc|pt|deg|rad|usd|eur|inches|feet|people|"
-    "cents?|units?|meters?|degrees?|dollars?|hours?|minutes?|seconds?|miles?|days?|years?"
-)
-_UNIT_WORDS = rf"(?:sq\.? |square |cubic )?(?:{_SHORT_UNITS})(?:/(?:{_SHORT_UNITS}))?"
-_OTHER_WORDS = _NO_UNIT + r"(?!(?:sqrt|choose)\b)[A-Za-z]{4,20}(?:[ /][A-Za-z]{1,20}){0,3}"
-# "15 cm", "3 square miles", "7 apples", "15cm^2".
-_BARE_UNIT = re.compile(
-    rf"^(?P<value>\S*[\d}}])(?:\s*(?:mm|cm|km|kg|ft|lbs?|mph)|\s+(?:{_UNIT_WORDS}|{_OTHER_WORDS}))(?:\^\{{?\d\}}?)?$"
-)
-"""A unit may touch its number only if it can hardly be a product, as 70xy and 2mg are."""
-_UNIT_CHARS = 200
 _PERCENT_WORD = re.compile(
     r"(?<=[\d})])(?:\s|~|\\[,;:! ])*(?:(?:percentage|percent|per\s+cent|pct)(?![A-Za-z])"
     r"|\\(?:text|mathrm|mbox|textrm|textbf)\s*\{\s*(?:percentage|percent|per\s+cent|pct|\\?%)\.?\s*\})",
@@ -381,14 +350,11 @@ _ASIDE = re.compile(
 )
 _ELLIPSIS = re.compile(r"\.{3,}")
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
-_SYNONYMS = dict(
-    pair.split()
-    for pair in read_list(r"""
+_SYNONYMS = pairs(r"""
         \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
         *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \O \emptyset; \infin \infty;
-        \land \wedge; \colon :
+        \land \wedge; \colon :; \dots \ldots; \cdots \ldots; \dotsc \ldots; \dotsb \ldots
     """)
-)
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _ARGUMENT = r"(\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z0-9])"
 # `\frac12`, `\frac1{72}`, `\frac{a}b`.
@@ -420,13 +386,30 @@ def tidy(latex: str) -> str:
     text = _PERCENT_WORD.sub(r"\\%", text)
     text = _FRACTION.sub(r"\\frac", _BINOMIAL.sub(r"\\binom", _SIZES.sub("", _SWITCH.sub("", text))))
     # Before blanks are: `1\,234` is one number, and `1 234` in a longer text is two.
-    text = _GROUPED.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
-    text = _DEGREES.sub("", _SPACING.sub(" ", text))
+    text = _SWISS.sub("", _GROUPED.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text))
+    text = _DEGREES.sub("", _SCALED_DEGREES.sub(r"\\text{ degrees \1}", _SPACING.sub(" ", text)))
     text = _settle_approximation(_ASIDE.sub("", text)).strip()
-    if _COMMA_GROUPED.fullmatch(text):
-        text = re.sub(r"[,\s]", "", text)
-    text = _with_full_arguments(with_numerals(text))
+    text = _with_full_arguments(_without_thousands_separators(text))
     return re.sub(r"\s+", " ", text).strip()
+
+
+def _without_thousands_separators(text: str) -> str:
+    """Return ``1500+3000`` for ``1,500+3,000``. If any comma of a text parts a list, all do."""
+    if _ZERO_COMMA.fullmatch(text):
+        return text.replace(",", ".")
+    if _BLANK_GROUPED.match(text):
+        return re.sub(r"(?<=\d),? (?=\d{3})", "", text)
+    if (
+        "," not in text
+        or re.search(r"[(\[]|\\\{", text)
+        or "," in (grouped := _COMMA_GROUPED.sub(_digits, text))
+    ):
+        return text
+    return grouped
+
+
+def _digits(match: re.Match[str]) -> str:
+    return match[0].replace(",", "")
 
 
 def _settle_approximation(text: str) -> str:
@@ -452,15 +435,6 @@ def _strip_delimiters(text: str) -> str:
         if text.startswith(opening) and text.endswith(closing):
             text = text[2:-2].strip()
     return text.replace("$", "").rstrip(".,;\\ \n") if not text.endswith("\\\\") else text
-
-
-def _without_unit(text: str) -> str:
-    """Drop the unit of ``15\\mbox{ cm}^2`` and ``1320 km``. A lone ``\\text{east}`` keeps its word."""
-    bare = _TRAILING_UNIT.sub("", text)
-    if bare != text and bare.count("{") == bare.count("}"):
-        return bare.strip()
-    match = _BARE_UNIT.match(text) if len(text) <= _UNIT_CHARS else None
-    return match["value"] if match else text
 
 
 def unwrap(text: str) -> str:
@@ -510,15 +484,3 @@ def _without_outer_brackets(text: str) -> str:
             break
         text = inside
     return text
-
-
-def list_both_signs(latex: str) -> str:
-    """Return ``2, \\frac{3 \\pm i}{2}`` as ``2, \\frac{3 + i}{2}, \\frac{3 - i}{2}``.
-
-    Only a list changes: there math-verify 0.9.0 does not do it itself.
-    """
-    parts = split_outside(latex, ",") if "\\pm" in latex else [latex]
-    if len(parts) == 1:
-        return latex
-    signed = ([part.replace("\\pm", sign) for sign in "+-"] if "\\pm" in part else [part] for part in parts)
-    return ",".join(part for both in signed for part in both)

@@ -9,9 +9,7 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
-from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.grammar import Parser, TooLargeError, UnreadableError
 
 _BITS = 400_000
@@ -61,21 +59,14 @@ class _Rationals:
     def name(self, token: str, following: str) -> Fraction:
         raise UnreadableError
 
-    def add(self, one: Fraction, two: Fraction) -> Fraction:
-        return _bounded(one + two)
-
-    def negate(self, value: Fraction) -> Fraction:
-        return -value
-
-    def multiply(self, one: Fraction, two: Fraction) -> Fraction:
-        return _bounded(one * two)
-
-    def divide(self, one: Fraction, two: Fraction) -> Fraction:
-        return _bounded(one / two)
+    def bounded(self, value: Fraction) -> Fraction:
+        if _bits(value) > 2 * _BITS:
+            raise TooLargeError
+        return value
 
     def power(self, base: Fraction, exponent: Fraction) -> Fraction:
         if exponent.denominator != 1:
-            return _rational_power(base, exponent)
+            raise UnreadableError
         if base == 0 and exponent < 0:
             raise ZeroDivisionError
         if base == exponent == 0:
@@ -86,9 +77,7 @@ class _Rationals:
         return base ** int(exponent % 2 if abs(base) == 1 else exponent)
 
     def root(self, radicand: Fraction, degree: Fraction | None) -> Fraction:
-        if degree not in (None, 2) or radicand < 0:
-            raise UnreadableError
-        return _square_root(radicand)
+        raise UnreadableError
 
     def factorial(self, value: Fraction) -> Fraction:
         if value.denominator != 1 or value < 0:
@@ -111,30 +100,8 @@ class _Rationals:
         return abs(value)
 
 
-def _rational_power(base: Fraction, exponent: Fraction) -> Fraction:
-    if exponent.denominator != 2 or base <= 0 or abs(exponent) > _BITS:
-        raise UnreadableError
-    root = _square_root(base)
-    if _bits(root) * abs(exponent.numerator) > _BITS:
-        raise TooLargeError
-    return root**exponent.numerator
-
-
-def _square_root(value: Fraction) -> Fraction:
-    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    if above * above != value.numerator or below * below != value.denominator:
-        raise UnreadableError
-    return Fraction(above, below)
-
-
 def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
-
-
-def _bounded(value: Fraction) -> Fraction:
-    if _bits(value) > 2 * _BITS:
-        raise TooLargeError
-    return value
 
 
 # `0.1\overline{6}`, `0.\bar{3}`, `0.\dot{1}4285\dot{7}`.
@@ -142,8 +109,6 @@ _BARRED = re.compile(
     r"(?<![\d.])(?P<whole>\d{0,40})\.(?P<fixed>\d{0,40})"
     r"(?:\\(?:overline|bar|overbar)\s*\{(?P<block>\d{1,60})\}|\\dot\s*\{?(?P<first>\d)\}?(?:(?P<middle>\d{0,60})\\dot\s*\{?(?P<last>\d)\}?)?)"
 )
-# `0.1(6)`, only if it is the whole text: a bracket may also be a factor.
-_BRACKETED = re.compile(r"[+-]?(?P<whole>\d{1,40})\.(?P<fixed>\d{0,40})\((?P<block>\d{1,60})\)")
 # `0.333\ldots`, `3.14159...`.
 _CONTINUED = re.compile(
     r"(?<![\d.])(?P<whole>\d{0,40})\.(?P<digits>\d{1,80})\s*(?:\\[lc]?dots(?![A-Za-z])|\.\.\.+|…)"
@@ -160,10 +125,6 @@ def repeating_as_fractions(text: str) -> str:
     """
     if "." not in text:
         return text
-    if (bracketed := _BRACKETED.fullmatch(text)) is not None:
-        return text[: bracketed.start("whole")] + _repeating(
-            bracketed["whole"], bracketed["fixed"], bracketed["block"]
-        )
     if "\\" in text:
         text = _BARRED.sub(_barred, text)
     return _CONTINUED.sub(_continued, text) if "dots" in text or ".." in text or "…" in text else text
@@ -188,163 +149,6 @@ def _repeating(whole: str, fixed: str, block: str) -> str:
     return str(value) if value.denominator == 1 else f"\\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
-_COMPLEX = re.compile(r"(?:[\d.+\-*/^(){}!|ie]|\\(?:frac|cdot|times|div|sqrt|pi)(?![A-Za-z]))+")
-
-
-@dataclass(frozen=True, slots=True)
-class Gaussian:
-    """An exact complex number whose parts are rational."""
-
-    real: Fraction
-    imaginary: Fraction
-
-    def __str__(self) -> str:
-        if max(map(_bits, (self.real, self.imaginary))) > _SHOWN_BITS:
-            return f"{self.real.numerator:x}"[:32] + f"...{self.imaginary.numerator:x}"[:35] + "i"
-        real = str(self.real) if self.real else ""
-        imaginary = {1: "+", -1: "-"}.get(int(self.imaginary) if self.imaginary.denominator == 1 else 0)
-        sign = "+" if self.imaginary > 0 else ""
-        return (real + (imaginary or f"{sign}{self.imaginary}") + "i").removeprefix("+")
-
-
-def evaluate_complex(text: str) -> Gaussian | None:
-    """Return the exact value of canonical arithmetic with i, such as ``(2+3i)(1-i)``, or None.
-
-    Raises:
-        TooLargeError: a part has more than about 120,000 digits.
-    """
-    if len(text) > _CHARS or not ("i" in text or "sqrt{-" in text) or not _COMPLEX.fullmatch(text):
-        return None
-    try:
-        found = Parser(text, _Gaussians()).value()
-    except TooLargeError:
-        raise
-    except (UnreadableError, ArithmeticError):
-        return None
-    return Gaussian(found.real, found.imaginary) if found.kind == "number" else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """A complex number, a multiple of pi, or the base of natural logarithms."""
-
-    real: Fraction
-    imaginary: Fraction
-    kind: Literal["number", "multiple of pi", "e"] = "number"
-
-
-_I = (
-    (Fraction(1), Fraction(0)),
-    (Fraction(0), Fraction(1)),
-    (Fraction(-1), Fraction(0)),
-    (Fraction(0), Fraction(-1)),
-)
-"""The powers of i."""
-
-
-class _Gaussians:
-    """Complex numbers with rational parts. Of pi it knows only e^{i pi/2} and its powers."""
-
-    def __init__(self) -> None:
-        self._rationals = _Rationals()
-
-    def literal(self, digits: str) -> _Term:
-        return _Term(Fraction(digits), Fraction(0))
-
-    def name(self, token: str, following: str) -> _Term:
-        if token == "i":
-            return _Term(Fraction(0), Fraction(1))
-        if token == "\\pi":
-            return _Term(Fraction(1), Fraction(0), "multiple of pi")
-        if token == "e":
-            return _Term(Fraction(0), Fraction(0), "e")
-        raise UnreadableError
-
-    def add(self, one: _Term, two: _Term) -> _Term:
-        if one.kind != two.kind or one.kind == "e":
-            raise UnreadableError
-        return _Term(_bounded(one.real + two.real), _bounded(one.imaginary + two.imaginary), one.kind)
-
-    def negate(self, value: _Term) -> _Term:
-        if value.kind == "e":
-            raise UnreadableError
-        return _Term(-value.real, -value.imaginary, value.kind)
-
-    def multiply(self, one: _Term, two: _Term) -> _Term:
-        if "e" in (one.kind, two.kind) or (one.kind == two.kind == "multiple of pi"):
-            raise UnreadableError
-        real = _bounded(one.real * two.real - one.imaginary * two.imaginary)
-        imaginary = _bounded(one.real * two.imaginary + one.imaginary * two.real)
-        return _Term(real, imaginary, two.kind if one.kind == "number" else one.kind)
-
-    def divide(self, one: _Term, two: _Term) -> _Term:
-        if two.kind != "number":
-            raise UnreadableError
-        size = two.real**2 + two.imaginary**2
-        return self.multiply(one, _Term(two.real / size, -two.imaginary / size))
-
-    def power(self, base: _Term, exponent: _Term) -> _Term:
-        if base.kind == "e":
-            return self._exponential(exponent)
-        if base.kind != "number" or exponent.kind != "number" or exponent.imaginary:
-            raise UnreadableError
-        if not base.imaginary:
-            return _Term(self._rationals.power(base.real, exponent.real), Fraction(0))
-        if exponent.real.denominator != 1:
-            raise UnreadableError
-        return self._integer_power(base, int(exponent.real))
-
-    def _integer_power(self, base: _Term, exponent: int) -> _Term:
-        if not base.real and abs(base.imaginary) == 1:
-            exponent *= int(base.imaginary)
-            return _Term(*_I[exponent % 4])
-        bits = max(_bits(base.real), _bits(base.imaginary))
-        if bits * abs(exponent) > _BITS // 8:
-            raise TooLargeError
-        if exponent < 0:
-            return self.divide(_Term(Fraction(1), Fraction(0)), self._integer_power(base, -exponent))
-        found, square = _Term(Fraction(1), Fraction(0)), base
-        while exponent:
-            if exponent & 1:
-                found = self.multiply(found, square)
-            exponent >>= 1
-            square = self.multiply(square, square) if exponent else square
-        return found
-
-    def _exponential(self, exponent: _Term) -> _Term:
-        """Return e to a multiple of i pi/2."""
-        turns = exponent.imaginary * 2
-        if exponent.kind != "multiple of pi" or exponent.real or turns.denominator != 1:
-            raise UnreadableError
-        return _Term(*_I[int(turns) % 4])
-
-    def root(self, radicand: _Term, degree: _Term | None) -> _Term:
-        if (
-            radicand.kind != "number"
-            or radicand.imaginary
-            or (degree is not None and degree != _Term(Fraction(2), Fraction(0)))
-        ):
-            raise UnreadableError
-        root = _square_root(abs(radicand.real))
-        return _Term(Fraction(0), root) if radicand.real < 0 else _Term(root, Fraction(0))
-
-    def factorial(self, value: _Term) -> _Term:
-        if value.kind != "number" or value.imaginary:
-            raise UnreadableError
-        return _Term(self._rationals.factorial(value.real), Fraction(0))
-
-    def binomial(self, above: _Term, below: _Term) -> _Term:
-        raise UnreadableError
-
-    def function(self, name: str, argument: _Term) -> _Term:
-        raise UnreadableError
-
-    def absolute(self, value: _Term) -> _Term:
-        if value.kind != "number":
-            raise UnreadableError
-        return _Term(_square_root(_bounded(value.real**2 + value.imaginary**2)), Fraction(0))
-
-
 _DIGITS = 4_000
 """Longest text read as a number. Python itself reads at most 4,300 digits."""
 _SHOWN_BITS = 13_000
@@ -357,11 +161,6 @@ _SLASHED = re.compile(r"([+-]?)\(?([+-]?\d+)\)?/\(?([+-]?\d+)\)?")
 _STACKED = re.compile(r"([+-]?)(\d*)\\frac\{([+-]?\d+)\}\{([+-]?\d+)\}")
 _SCIENTIFIC = re.compile(r"([+-]?\d+(?:\.\d+)?)\\cdot10\^\{([+-]?\d{1,2})\}")
 _PERCENT = re.compile(r"\\?%$")
-NUMBER_WORDS = read_list("""
-    zero; one; two; three; four; five; six; seven; eight; nine; ten; eleven; twelve; thirteen; fourteen;
-    fifteen; sixteen; seventeen; eighteen; nineteen; twenty
-""")
-"""The English words of 0 to 20, at the place of their number."""
 # Rounded numbers: six decimals, as math-verify compares them, and five digits.
 _ABSOLUTE = Fraction(1, 10**6)
 _RELATIVE = Fraction(1, 10**5)
@@ -453,12 +252,6 @@ def numbers_equal(reference: Number, answer: Number) -> bool:
         )
     rounded = reference.decimal or answer.decimal
     return any(_close(one, two) if rounded else one == two for one, two in pairs)
-
-
-def complex_numbers_equal(reference: Gaussian, answer: Gaussian, *, rounded: bool) -> bool:
-    """Return whether two complex numbers are equal, to six decimals if one is written with a point."""
-    pairs = ((reference.real, answer.real), (reference.imaginary, answer.imaginary))
-    return all(one == two or (rounded and _close(one, two)) for one, two in pairs)
 
 
 def _close(one: Fraction, two: Fraction) -> bool:

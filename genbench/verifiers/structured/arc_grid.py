@@ -12,8 +12,7 @@ from typing import Any
 from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
-from genbench.verifiers.language.commitment import doubts_value, is_denied
-from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
+from genbench.verifiers.extraction.protocol import is_denied, is_retracted, prepared
 
 Grid = tuple[tuple[int, ...], ...]
 """Rows of cells. Rows may differ in length: then it is no rectangle and equals none."""
@@ -123,7 +122,7 @@ class GridVerifier(BaseVerifier):
     def verify(self, case: Case) -> Finding:
         """Return 1 if the last grid of the answer is the reference, else 0."""
         wanted = self.read(case.reference)
-        text = without_strikethrough(case.answer.text)
+        text = prepared(case.answer.text)
         if not text.strip():
             return Finding(0.0, "no_answer", parts={"cells": 0.0})
         found = last_grid(text)
@@ -142,9 +141,9 @@ class GridVerifier(BaseVerifier):
 def _withheld(text: str, found: FoundGrid) -> str | None:
     """Return why a grid is not given as the answer: it is denied, or taken back. None if it is given."""
     before = text[max(0, found.start - _BEFORE) : found.start]
-    if is_denied(before, "grid") or doubts_value(before):
+    if is_denied(before):
         return "negated"
-    return "retracted" if is_withdrawn(text[found.end : found.end + _AFTER]) else None
+    return "retracted" if is_retracted(text[found.end : found.end + _AFTER]) else None
 
 
 def right_cells(wanted: Grid, found: Grid) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
-from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
+from genbench.verifiers.extraction.protocol import is_retracted, prepared
 
 _BRACES = re.compile(r"[{}]")
 _BEGINNING = re.compile(r"\{\s*+[\"}]")
@@ -114,7 +114,7 @@ class TableVerifier(BaseVerifier):
     def verify(self, case: Case) -> Finding:
         """Return 1 if every cell of the reference is right, else 0."""
         wanted = self.read(case.reference)
-        text = without_strikethrough(case.answer.text)
+        text = prepared(case.answer.text)
         if not text.strip():
             return Finding(0.0, "no_answer", parts={"cells": 0.0})
         found = last_json_object(text)
@@ -127,7 +127,7 @@ class TableVerifier(BaseVerifier):
             f"{row} {column}={given[row, column]}" for row, column in sorted(given) if (row, column) in wanted
         )
         right = sum(given.get(cell) == value for cell, value in wanted.items())
-        if is_withdrawn(text[found.end : found.end + _AFTER]):
+        if is_retracted(text[found.end : found.end + _AFTER]):
             return Finding(0.0, "no_answer", detail={"withheld": "retracted"}, parts={"cells": 0.0})
         return Finding(
             float(right == len(wanted)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,6 +19,8 @@ _SHOWN = 300
 _CONTROL = re.compile(r"[\x00-\x1f]+")
 # "a, b; c", "1. a 2. b", "a and b": how many items a model lists.
 _ITEM = re.compile(r"[,;\n]|\s\d{1,3}[.)]\s|\band\b")
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)+")
+"""A number with marks in it: "10" is not in "10.99" or "10,500" (sierra-research/tau-bench#89)."""
 _MOST_READ = 1_000_000
 """Characters of an answer that are read. RULER's longest answers have 128 tokens."""
 
@@ -38,7 +41,8 @@ class ContainsVerifier(BaseVerifier):
     repeats everything that it has read finds every wanted text.
 
     Args:
-        match: with "words" a text must begin and end where a word does, so that "art" is not in "start".
+        match: with "words" a text must begin and end where a word or a number does: "art" is not in "start",
+            and "10" is not in "10.5".
             With "substring" it may be anywhere, as in RULER's own evaluation.
         need: whether "all" texts of a reference are wanted or "any" of them.
 
@@ -46,7 +50,7 @@ class ContainsVerifier(BaseVerifier):
     """
 
     name = "contains"
-    rules = "1"
+    rules = "2"
     limit_s = 10.0
 
     def __init__(self, match: Match = "words", *, need: Need = "all") -> None:
@@ -61,7 +65,10 @@ class ContainsVerifier(BaseVerifier):
         if not answer:
             return Finding(0.0, "no_answer", parts={"exact": 0.0, "more": 0.0})
         lower = answer.lower()
-        found = [text for text in wanted.texts if self._has(lower, text.lower())]
+        inside = frozenset(
+            place for number in _NUMBER.finditer(lower) for place in range(number.start() + 1, number.end())
+        )
+        found = [text for text in wanted.texts if self._has(lower, text.lower(), inside)]
         share = len(found) / len(wanted.texts) if wanted.need == "all" else float(bool(found))
         items = sum(1 for item in _ITEM.split(answer) if item and item.strip())
         most = len(wanted.texts) if wanted.need == "all" else 1
@@ -72,12 +79,13 @@ class ContainsVerifier(BaseVerifier):
             parts={"exact": float(share == 1), "more": float(items > most)},
         )
 
-    def _has(self, answer: str, text: str) -> bool:
+    def _has(self, answer: str, text: str, inside: Set[int]) -> bool:
         if self._match == "substring":
             return text in answer
         at = answer.find(text)
         while at >= 0:
-            if is_whole_word(answer, at, at + len(text)):
+            end = at + len(text)
+            if is_whole_word(answer, at, end) and not inside & {at, end}:
                 return True
             at = answer.find(text, at + 1)
         return False

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from genbench.errors import DataError
-from genbench.types import Answer, Case, Finding
-from genbench.verifiers.base import BaseVerifier
+from genbench.errors import ConfigError, DataError
+from genbench.types import Answer, Case, Finding, ReadBy
+from genbench.verifiers.base import BaseVerifier, Guess
 from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.commitment import doubts_value, is_denied
+from genbench.verifiers.extraction.protocol import is_denied
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.notation.number_words import is_spoken
 from genbench.verifiers.references import acceptable_texts
@@ -26,6 +26,16 @@ _PUNCTUATION = re.compile(
     r"(?<=\d),(?=\d{3}(?!\d))"
     r"|(?!(?<=\d)[^\w\s]\d)(?!(?<![\w.])[-√±∓<>≤≥≠]{0,3}\.?\d)[^\w\s]|_"
 )
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_REJECTED = re.compile(r"(?:,\s?|\s)(?:not|rather than|instead of)\s[^,.;:!?\n]{1,80}$", re.IGNORECASE)
+"""The end of "Paris, not Lyon"."""
+_OPENING = re.compile(
+    r"[\s*_\"“]{0,20}([^.!?\n*]{1,60})(?:[.!][*_\"”]*|\*\*[.!]?)\s+"
+    r"(?!(?:but|however|actually|wait|hmm|or|no|not|yes|maybe|perhaps|on second)\b)\S",
+    re.IGNORECASE,
+)
+"""A first sentence with something after it that does not turn from it."""
+_SENTENCE_WORDS = 4
 _MINUS = re.compile(r"[−–](?=\s?[\d.])")
 """Dashes that are typed for a minus."""
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
@@ -64,6 +74,7 @@ class Normaliser:
 
 def _number(text: str) -> str | None:
     """Return the value of a text that is a number, perhaps with a unit. "Three Kings" is a name."""
+    text = _GROUPED.sub("", text)
     if len(text) > _NUMBER_CHARS or not (any(char.isdigit() for char in text) or is_spoken(text)):
         return None
     number = read_expression(text).number
@@ -87,8 +98,9 @@ _DETERMINES = re.compile(
 """What follows the word "no" where it answers nothing: "no politician", "no longer"."""
 _NUMBER_GOES_ON_BEFORE = re.compile(r"(?:(?<!\w)[-−√±]|\d[.,/:^])$")
 _NUMBER_GOES_ON_AFTER = re.compile(r"[.,/:^]\d")
-_NEAR, _BEFORE = 40, 100
-"""Characters before an alias that may deny it, and that may doubt it: "I do not think that it is"."""
+_NOTHING: dict[str, Any] = {"read_by": "nothing"}
+_BEFORE = 100
+"""Characters before an alias that may deny or doubt it: "I do not think that it is"."""
 
 
 class ExactVerifier(BaseVerifier):
@@ -98,6 +110,8 @@ class ExactVerifier(BaseVerifier):
         extract: what is compared: the "whole" answer, its "last_line", its "final" answer as mathematics has
             it (last box, else last announced one, else the whole), or the text that it has "stated": the last
             box, else its line "Answer: …", else its last line.
+        guess: what becomes of a reply without box or announcement, if it is more than one line. "last" takes
+            the whole of it ("final") or its last line ("stated"), as said above.
         match: "equal"; "contains": the answer has an accepted text in it; "f1": the words that it shares with
             the best reference, from 0 to 1, by the rules of DROP's evaluator, which normalises by itself.
         ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents: what does not
@@ -111,12 +125,13 @@ class ExactVerifier(BaseVerifier):
     """
 
     name = "exact"
-    rules = "7"
+    rules = "8"
 
     def __init__(
         self,
         extract: Extract = "whole",
         *,
+        guess: Guess = "last",
         match: Match = "equal",
         ignore_case: bool = False,
         ignore_whitespace: bool = True,
@@ -128,7 +143,14 @@ class ExactVerifier(BaseVerifier):
     ) -> None:
         self.require_known("extract", extract, Extract)
         self.require_known("match", match, Match)
+        self.require_known("guess", guess, Guess)
+        if guess != "last" and extract not in ("final", "stated"):
+            raise ConfigError(
+                f"exact verifier: guess: {guess} goes with extract: stated or final; extract: {extract} "
+                "takes a text from its place and guesses nothing"
+            )
         self._extract = extract
+        self._guess = guess
         self._match = match
         self._normaliser = Normaliser(
             ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents, numbers
@@ -161,19 +183,26 @@ class ExactVerifier(BaseVerifier):
             detail = {"match": self._match} | detail
         if text is None or not (answer := self._normaliser.normalised(text)):
             return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
-        found = self._compared(text, answer, case.reference, detail)
+        found = self._compared(text, answer, case, detail)
         # "Not Fade Away" may be an answer, and so may a text that has an alias after its denial.
         if "withheld" in detail and found.score < 1:
             return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
         return found
 
-    def _compared(self, text: str, answer: str, reference: Any, detail: dict[str, Any]) -> Finding:
+    def _compared(self, text: str, answer: str, case: Case, detail: dict[str, Any]) -> Finding:
         """Return the score of an answer. `answer` is its normalised text."""
+        reference = case.reference
         if self._match == "f1":
             return self._shared_words(text, answer, reference, detail)
         accepted = [self._normaliser.normalised(item) for item in acceptable_texts(reference, "exact")]
         if self._match == "equal":
-            return Finding(float(answer in accepted), extracted=answer, detail=detail)
+            readings = [answer]
+            if self._extract == "stated":
+                readings += map(
+                    self._normaliser.normalised, shorter_readings(text, case, detail.get("read_by", ""))
+                )
+            # The vote is the answer as it was stated. It must not depend on the reference.
+            return Finding(float(any(item in accepted for item in readings)), extracted=answer, detail=detail)
         found = next((item for item in accepted if item and self._has(answer, item)), None)
         if found is not None:
             detail["accepted"] = found[:_SHOWN]
@@ -185,16 +214,27 @@ class ExactVerifier(BaseVerifier):
         if self._extract == "last_line":
             return next((line for line in reversed(text.splitlines()) if line.strip()), ""), {}
         if self._extract == "final":
-            found = final_answer(text, guess=False)
-            return (found.text, {"found": found.how}) if found is not None else (text, {"found": "whole"})
-        if self._extract == "stated":
-            stated = final_text(text, guess=not answer.truncated)
-            if stated is None:
-                return None, {}
-            if stated.retracted:
-                return None, {"found": stated.how, "withheld": "retracted"}
-            return stated.text, {"found": stated.how} | ({"withheld": "negated"} if stated.denied else {})
-        return text, {}
+            return self._final(text)
+        return self._stated(answer) if self._extract == "stated" else (text, {})
+
+    def _final(self, text: str) -> tuple[str | None, dict[str, Any]]:
+        found = final_answer(text, guess=False)
+        if found is not None:
+            return found.text, {"read_by": found.how}
+        # Without a final answer the whole reply is compared. Of several lines that is a guess.
+        lines = [line for line in text.splitlines() if line.strip()]
+        read_by: ReadBy = "guess" if len(lines) > 1 else "whole" if lines else "nothing"
+        refused = read_by == "guess" and self._guess != "last"
+        return (None, _NOTHING) if refused else (text, {"read_by": read_by})
+
+    def _stated(self, answer: Answer) -> tuple[str | None, dict[str, Any]]:
+        stated = final_text(answer.text, guess=self._guess == "last" and not answer.truncated)
+        if stated is None:
+            return None, _NOTHING
+        detail: dict[str, Any] = {"read_by": stated.how}
+        if stated.retracted:
+            return None, detail | {"withheld": "retracted"}
+        return stated.text, detail | ({"withheld": "negated"} if stated.denied else {})
 
     def _has(self, answer: str, wanted: str) -> bool:
         """Return whether the answer contains a text, other than after a denial such as "not"."""
@@ -202,7 +242,7 @@ class ExactVerifier(BaseVerifier):
         while at >= 0:
             end = at + len(wanted)
             before = answer[max(0, at - _BEFORE) : at]
-            denied = is_denied(before[-_NEAR:], "text") or doubts_value(before)
+            denied = is_denied(before)
             whole = not self._word_borders or (
                 is_whole_word(answer, at, end) and not _is_part_of_number(answer, at, end)
             )
@@ -220,8 +260,22 @@ class ExactVerifier(BaseVerifier):
         if len(parts) > _PARTS:
             refused = {"refused": f"{len(parts)} parts"}
             return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
-        found = overlap(parts, references)
-        return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
+        f1, exact = overlap(parts, references)
+        return Finding(f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": exact})
+
+
+def shorter_readings(stated: str, case: Case, how: str) -> Iterator[str]:
+    """Yield what a stated answer is without what it rejects, and without its reason.
+
+    "The answer is Paris, not Lyon." answers Paris. "**Yes.** The reason is …" answers Yes, if it states
+    nothing else: its last line is then a sentence of the reason, which was taken for want of a better one.
+    """
+    if (rejected := _REJECTED.search(stated)) is not None:
+        yield stated[: rejected.start()]
+    opening = _OPENING.match(case.answer.text)
+    last = case.answer.text.rstrip().rpartition("\n")[2]
+    if how in ("whole", "guess") and opening is not None and len(last.split()) >= _SENTENCE_WORDS:
+        yield opening[1]
 
 
 def _is_part_of_number(answer: str, at: int, end: int) -> bool:
@@ -255,22 +309,14 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 Bag = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """How well an answer matches the best of its references, in [0, 1]."""
-
-    f1: float
-    exact: float
-
-
-def overlap(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Overlap:
-    """Return the best F1 and the best exact match over the references. Each is given in parts.
+def overlap(answer: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float]:
+    """Return the best F1 and the best exact match, in [0, 1], over the references. Each is given in parts.
 
     F1 is rounded to two digits, as the official evaluator does for each question.
     """
     given = [normalised(part) for part in answer]
     found = [_against(given, [normalised(part) for part in parts]) for parts in references]
-    return Overlap(max(item.f1 for item in found), max(item.exact for item in found))
+    return max(f1 for f1, _ in found), max(exact for _, exact in found)
 
 
 def normalised(text: str) -> str:
@@ -291,7 +337,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _against(given: Sequence[str], wanted: Sequence[str]) -> Overlap:
+def _against(given: Sequence[str], wanted: Sequence[str]) -> tuple[float, float]:
     # Only match f1 needs them, and they take seconds to load on a busy machine.
     import numpy as np  # noqa: PLC0415
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
@@ -301,7 +347,7 @@ def _against(given: Sequence[str], wanted: Sequence[str]) -> Overlap:
     table = np.array([[_f1(bag, frozenset(other.split())) for bag in bags] for other in wanted])
     places = linear_sum_assignment(table, maximize=True)
     mean = float(table[places].sum()) / max(len(given), len(wanted))
-    return Overlap(round(mean, 2), exact)
+    return round(mean, 2), exact
 
 
 def _f1(given: Bag, wanted: Bag) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
-from genbench.verifiers.language.refusals import behaviour
+from genbench.verifiers.text.refusals import behaviour
 
 Wanted = Literal["compliance", "refusal"]
 _PARTLY = 0.5

@@ -50,10 +50,11 @@ class SetVerifier(BaseVerifier):
         nothing = {"exact": 0.0, "precision": 0.0, "recall": 0.0}
         text = self._listed(case.answer.text)
         if text is None:
-            return Finding(0.0, "no_answer", parts=nothing)
+            return Finding(0.0, "no_answer", detail={"read_by": "nothing"}, parts=nothing)
         found = {self._plain(item) for item in text.split(",")} - {""}
         if len(found) > _MOST_ITEMS:
-            return Finding(0.0, detail={"refused": f"{len(found)} items"}, parts=nothing)
+            detail = {"read_by": "label", "refused": f"{len(found)} items"}
+            return Finding(0.0, detail=detail, parts=nothing)
         shared = len(found & wanted)
         precision = shared / len(found) if found else float(not wanted)
         recall = shared / len(wanted) if wanted else float(not found)
@@ -61,7 +62,7 @@ class SetVerifier(BaseVerifier):
         return Finding(
             score,
             extracted=", ".join(sorted(found))[:_SHOWN],
-            detail={"found": len(found), "wanted": len(wanted), "shared": shared},
+            detail={"read_by": "label", "found": len(found), "wanted": len(wanted), "shared": shared},
             parts={"exact": float(found == wanted), "precision": precision, "recall": recall},
         )
 

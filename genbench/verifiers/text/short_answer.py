@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
-from genbench.verifiers.base import BaseVerifier
+from genbench.verifiers.base import BaseVerifier, Guess
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.commitment import doubts_value, is_denied
-from genbench.verifiers.language.retraction import without_strikethrough
+from genbench.verifiers.extraction.protocol import is_denied, prepared
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.notation.numbers import Number, numbers_equal
 from genbench.verifiers.references import acceptable_texts
@@ -28,6 +28,8 @@ _SEPARATORS = re.compile(r"[\s,;]+|\s*(?:->|→)\s*")
 # "1. apple 2) banana".
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\d{1,3}[.)](?=\s)")
 _VOTE_CHARS = 1_000
+_WORDS_OF_NUMBER = 3
+"""A number and its unit. "12 fails the test" has more words and states nothing."""
 _NUMBER_CHARS = 200
 """A longer text is read for words, not as a number."""
 
@@ -44,14 +46,21 @@ class ShortAnswerVerifier(BaseVerifier):
       numbers by value.
 
     The answer is the last box, else the line "Answer: …" or "The answer is …", else the last line.
+
+    Args:
+        guess: what becomes of a reply without box or announcement. "last" takes its last line.
     """
 
     name = "short_answer"
     rules = "4"
 
-    def __init__(self) -> None:
-        self._choice = ChoiceVerifier()
-        self._exact = ExactVerifier("stated", ignore_case=True, ignore_punctuation=True, numbers=True)
+    def __init__(self, *, guess: Guess = "last") -> None:
+        self.require_known("guess", guess, Guess)
+        self._guess = guess
+        self._choice = ChoiceVerifier(guess=guess)
+        self._exact = ExactVerifier(
+            "stated", guess=guess, ignore_case=True, ignore_punctuation=True, numbers=True
+        )
 
     @property
     def version(self) -> str:
@@ -83,17 +92,19 @@ class ShortAnswerVerifier(BaseVerifier):
             return self._exact.verify(case)
         if "letter" in reference:
             return self._choice.verify(case)
-        stated = final_text(case.answer.text, guess=not case.answer.truncated)
-        if stated is None or stated.retracted or stated.denied:
-            why = {} if stated is None else {"withheld": "retracted" if stated.retracted else "negated"}
-            return Finding(0.0, "no_answer", detail=why)
+        stated = final_text(case.answer.text, guess=self._guess == "last" and not case.answer.truncated)
+        if stated is None:
+            return Finding(0.0, "no_answer", detail={"read_by": "nothing"})
+        if stated.retracted or stated.denied:
+            why = "retracted" if stated.retracted else "negated"
+            return Finding(0.0, "no_answer", detail={"read_by": stated.how, "withheld": why})
         if "brackets" in reference:
             found, wanted = _brackets(stated.text), _brackets(str(reference["brackets"]))
         else:
             found, wanted = _words(stated.text), _words(str(reference["words"]))
         right = found is not None and found == wanted
         return Finding(
-            float(right), extracted=(found or stated.text)[:_VOTE_CHARS], detail={"found": stated.how}
+            float(right), extracted=(found or stated.text)[:_VOTE_CHARS], detail={"read_by": stated.how}
         )
 
     def close(self) -> None:
@@ -119,34 +130,51 @@ _WHOLE_WORDS = 60
 _PIECE = re.compile(r"\w+(?:[.,:/'’+-]\w+)*|[^\w\s]", re.UNICODE)
 _NUMBER_TOKEN = re.compile(r"(?<![\w.,])[-−]?\d[\d,\u202f\u00a0]*(?:\.\d+)?(?:/\d+)?%?(?![\w])")
 _COPULA = re.compile(
-    r"(?:\b(?:is|are|was|be|say|says|choose|chose|pick|answer|result|equals?|get|ist|lautet|est|es|是)|[:=：>→])"
-    r"[\s\"'“‘`*_$([{<]*$",
+    r"(?:\b(?:is|are|was|be|say|says|choose|chose|pick|answer|result|equals?|get|ist|lautet|est|es|是)|['’]s|[:=：>→])"
+    r"(?:\s+(?:\w+ly|about|around))?[\s\"'“‘`*_$([{<]*$",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:not|never|nor|neither|without|except|unlike|rather than|instead of|isn't|aren't|wasn't|cannot|"
-    r"can't|don't|doesn't|won't|unsure|unknown|unclear|wrong|incorrect|false that|if|whether|"
-    r"maybe|perhaps|might|either|or)\b",
+    r"\b(?:not|never|no|none|nothing|nobody|nor|neither|without|except|unlike|rather than|instead of|isn't|"
+    r"aren't|wasn't|cannot|can't|don't|doesn't|won't|unsure|unknown|unclear|wrong|incorrect|false|mistake|error|"
+    r"trap|distractor|used to|unless|at first|first thought|first guess|people|some|someone|many|everyone|if|"
+    r"whether|maybe|perhaps|might|either|or)\b",
     re.IGNORECASE,
 )
 _TURNS = re.compile(
-    r"\b(?:but|however|although|though|yet|actually|wait|instead|not|wrong|incorrect|or)\b", re.IGNORECASE
+    r"\b(?:but|however|although|though|yet|actually|wait|instead|not|wrong|incorrect|mistake|error|"
+    r"or(?! so\b))\b",
+    re.IGNORECASE,
 )
-_LONG = 4
-"""Characters from which on a text in a sentence is more than a word that is there by chance."""
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+_ENDS = re.compile(r"[\W_]*(?:$|[.,;!\n([—]|\s(?:because|since|as)\b)")
+"""What may follow a text that is told: nothing, a remark, or its reason."""
+_UNIT = re.compile(r"[\s*_`(]*(?:[^\W\d_]{1,20}[.\s)]*|[%°$€£][A-Z]?[.\s]*){0,2}$")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,40}>")
+"""A tag of HTML: "<b>Oslo</b>" is Oslo."""
+_WEIGHED = re.compile(
+    r"\b(?:than|too|fails?|seems|off|out|unless|except|far|half|twice|plus|minus|between|almost|over|under|above|"
+    r"below|discard|dropped|considered|rejected|excluded?s?|avoid|no|could|cannot|trap|away|second)\b"
+)
+"""What a form has that does not give its answer: "less than 12", "I ruled out Oslo"."""
+_VERB = re.compile(
+    r"\b(?:is|isn|are|was|were|can|could|will|would|should|has|does|fails?|seems?|looks?)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an answer is read for: the acceptable texts of its reference.
-
-    `letter` is the letter of the option if the reference is one of several options.
-    """
+    """What an answer is read for: the acceptable texts of a reference, and its letter if it is an option."""
 
     texts: tuple[str, ...]
     letter: str | None = None
     others: tuple[str, ...] = ()
     """The texts of the other options."""
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """What an answer may say: the texts, or the letter."""
+        return tuple(filter(_key, [*self.texts, self.letter or ""]))
 
     @classmethod
     def of(cls, reference: Any) -> Wanted | None:
@@ -171,94 +199,80 @@ class ContentReader:
     """Tells whether a wrong answer gives the content of its reference in another form.
 
     "The city is Oslo." gives "Oslo", "12 apples" gives 12, and "(b)" gives the option B. A mere mention does
-    not: what is denied, doubted or one of several, and what is next to the answer of another problem.
+    not: what is denied, doubted or one of several, and what is next to the answer of another problem. Words
+    around different answers are a form that gives them: "You want Oslo", "You want Rome".
 
     Args:
-        rivals: the acceptable texts of the task's problems. An answer with one of these, other than its own,
-            settles on nothing.
+        answers: answers of the task, with what they should give.
     """
 
-    def __init__(self, rivals: Iterable[str]) -> None:
-        self._rivals = {key for text in rivals if (key := _key(text))}
-        self._longest = min(8, max((len(key.split()) for key in self._rivals), default=1))
+    def __init__(self, answers: Iterable[tuple[str, Wanted]]) -> None:
+        answers, forms = list(answers), defaultdict[str, set[Wanted]](set)
+        self._rivals = {key for _, wanted in answers for text in wanted.texts if (key := _key(text))}
+        for text, wanted in answers:
+            for form in _forms(_parts(text), wanted):
+                forms[form].add(wanted)
+        self._forms = {form for form, wants in forms.items() if len(wants) > 1}
 
-    def gives(self, text: str, wanted: Wanted, asked: str = "") -> bool:
-        """Return whether a text gives what is wanted.
+    def gives(self, text: str, wanted: Wanted) -> bool:
+        """Return whether a text gives what is wanted."""
+        parts = _parts(text)
+        told = any(self._says(part, item, wanted) for part in parts for item in wanted.items)
+        return told or not self._forms.isdisjoint(_forms(parts, wanted))
 
-        Args:
-            asked: the prompt. A text that it contains is there by chance unless the answer states it.
-        """
-        text = without_strikethrough(text[-_READ_CHARS:]).strip()
-        stated = final_text(text) if text else None
-        if stated is None or stated.retracted or stated.denied:
-            return False
-        if wanted.letter is not None and self._picks(text, wanted):
-            return True
-        lines = [line for line in text.splitlines() if _key(line)]
-        near = [stated.text, *lines[:1], *lines[-1:]]
-        if len(text.split()) <= _WHOLE_WORDS:
-            near.append(text)
-        asked_key = f" {_key(asked)} "
-        return any(self._says(part, item, wanted, asked_key) for part in near for item in wanted.texts)
-
-    @staticmethod
-    def _picks(text: str, wanted: Wanted) -> bool:
-        """Return whether a text names the option by its letter, in either case and between any marks."""
-        bare = re.fullmatch(
-            r"[\W_]*(?:(?:option|choice|answer|letter)\W+(?:is\W+)?)?([A-Za-z])[\W_]*", text, re.IGNORECASE
-        )
-        return bare is not None and bare[1].upper() == wanted.letter
-
-    def _says(self, part: str, item: str, wanted: Wanted, asked: str) -> bool:
-        number = _number(item) if len(item) <= _NUMBER_CHARS else None
-        if number is not None:
+    def _says(self, part: str, item: str, wanted: Wanted) -> bool:
+        if (number := _number(item)) is not None:
             return _states_number(part, number)
-        key, words = _key(item), _key(part)
-        if not key or not words:
-            return False
-        if key == words:
+        if _key(item) == _key(part):
             return True
-        return self._names(part, item, wanted) and (self._is_told(part, item) or self._is_long(key, asked))
-
-    @staticmethod
-    def _is_long(key: str, asked: str) -> bool:
-        """Return whether a text is too long to be in a sentence by chance, and not from the question."""
-        return len(key) >= _LONG and f" {key} " not in asked
-
-    @staticmethod
-    def _is_told(part: str, item: str) -> bool:
-        """Return whether a text ends its sentence or follows "is", or the like, in its only place."""
-        found = list(_occurrences(part, item))
-        if len(found) != 1:
+        if (around := _around(part, item)) is None or self._has_rival(_key(" | ".join(around)), wanted):
             return False
-        before, after = part[: found[0][0]], part[found[0][1] :]
-        return _COPULA.search(before) is not None and re.match(r"[\W_]*(?:$|[.,;!\n])", after) is not None
+        led = _COPULA.search(around[0]) or re.fullmatch(r"\W*(?:an?|the)?\W*", around[0], re.I)
+        return bool(led and _ENDS.match(around[1]))
 
-    def _names(self, part: str, item: str, wanted: Wanted) -> bool:
-        """Return whether a text names an item, denies it nowhere, and names no rival."""
-        found = list(_occurrences(part, item))
-        if not found:
-            return False
-        for start, end in found:
-            before = part[max(0, start - 80) : start]
-            if is_denied(before[-40:], "text") or doubts_value(before) or _NEGATED.search(before[-40:]):
-                return False
-            if _TURNS.search(part[end : end + 200]):
-                return False
-        return not self._has_rival(part, item, wanted)
+    def _has_rival(self, form: str, wanted: Wanted) -> bool:
+        own, others = map(_key, wanted.texts), map(_key, wanted.others)
+        rivals = (key for key in self._rivals.union(others).difference(own) if len(key) > 1 or key.isdigit())
+        return any(f" {key} " in f" {form} " for key in rivals)
 
-    def _has_rival(self, part: str, item: str, wanted: Wanted) -> bool:
-        own = {_key(text) for text in wanted.texts}
-        others = {_key(text) for text in wanted.others}
-        rest = _key(re.sub(re.escape(item), " | ", part, flags=re.IGNORECASE)).split()
-        for size in range(1, self._longest + 1):
-            for start in range(len(rest) - size + 1):
-                piece = " ".join(rest[start : start + size])
-                if piece in own or (len(piece) == 1 and piece.isalpha()):
-                    continue
-                if piece in self._rivals or piece in others:
-                    return True
-        return False
+
+def _parts(text: str) -> list[str]:
+    """Return the parts of an answer that state something: the first and the last line, and a short whole."""
+    text = _TAG.sub(" ", prepared(text[-_READ_CHARS:])).strip()
+    stated = final_text(text) if text else None
+    if stated is None or stated.retracted or stated.denied:
+        return []
+    lines = [line for line in text.splitlines() if _key(line)]
+    parts = [*lines[:1], *lines[-1:]]
+    at = text.rfind(stated.text)
+    if at < 0 or not _is_rejected_at(text, at, at + len(stated.text)):
+        parts.append(stated.text)
+    if len(text.split()) <= _WHOLE_WORDS:
+        parts.append(text if len(lines) > 1 else _NUMBERING.sub("", text))
+    return parts
+
+
+def _forms(parts: Sequence[str], wanted: Wanted) -> Iterator[str]:
+    """Yield the words of parts around what is wanted, unless they weigh or refuse it."""
+    for around in (_around(part, item) for part in parts for item in wanted.items):
+        if around is not None and not _WEIGHED.search(form := _key(" | ".join(around))):
+            yield form
+
+
+def _around(part: str, item: str) -> tuple[str, str] | None:
+    """Return what is before and after an item, if it has one place and is not rejected there."""
+    found = list(_occurrences(part, item))
+    if len(found) != 1 or _is_rejected_at(part, *found[0]):
+        return None
+    return part[: found[0][0]], part[found[0][1] :]
+
+
+def _is_rejected_at(part: str, start: int, end: int) -> bool:
+    """Return whether what is mentioned at a place is denied, doubted or turned from."""
+    before = _SENTENCE_END.split(part[max(0, start - 80) : start])[-1]
+    if is_denied(before) or _NEGATED.search(before[-40:]):
+        return True
+    return _TURNS.search(part[end : end + 200]) is not None
 
 
 def _key(text: str) -> str:
@@ -267,43 +281,46 @@ def _key(text: str) -> str:
 
 
 def _occurrences(part: str, item: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text is in another as whole words, in either case."""
+    """Yield where a text is in another as whole words, in either case, or a number of its value."""
+    if (number := _number(item)) is not None:
+        yield from ((start, end) for start, end, value in _numbers(part) if numbers_equal(number, value))
+        return
     source = r"\s+".join(map(re.escape, item.split()))
     for match in re.finditer(source, part, re.IGNORECASE):
         if is_whole_word(part, match.start(), match.end()):
             yield match.start(), match.end()
 
 
-def _number(text: str) -> Number | None:
-    """Return the number that a text is, if it is one."""
-    return _read_number(text) if len(text) <= _NUMBER_CHARS else read_expression(text).number
-
-
 @lru_cache(maxsize=1 << 14)
-def _read_number(text: str) -> Number | None:
-    """Return the number that a short text is. The answers of a task have most words in common."""
-    return read_expression(text).number
+def _number(text: str) -> Number | None:
+    """Return the number that a short text is, if it is one. Answers of a task have most words in common."""
+    return read_expression(text).number if len(text) <= _NUMBER_CHARS else None
 
 
 def _states_number(part: str, wanted: Number) -> bool:
     """Return whether a text states a number: by itself, as the only one in it, or at its end after "is"."""
-    if len(part) <= _NUMBER_CHARS:
-        whole = _number(part.strip().strip("*_`\"'").rstrip("."))
-        if whole is not None:
-            return numbers_equal(wanted, whole)
-    tokens = list(_NUMBER_TOKEN.finditer(part))
-    words = [match for match in re.finditer(r"[A-Za-z]+", part) if _number(match[0]) is not None]
-    found = sorted([*tokens, *words], key=lambda match: match.start())
-    told = [match for match in found if _COPULA.search(part[: match.start()])]
+    whole = _number(part.strip().strip("*_`\"'").rstrip("."))
+    if whole is not None and len(part.split()) <= _WORDS_OF_NUMBER:
+        return numbers_equal(wanted, whole)
+    found = _numbers(part)
+    told = [item for item in found if _COPULA.search(part[: item[0]])]
+    if len(found) == 1 and re.search(r"\b(?:in|on|at)\s*$", part[: found[0][0]], re.IGNORECASE):
+        told = found  # "It happened in 1905."
     if len(found) > 1:
         found = told if len(told) == 1 else []
-    if not found:
+    if not found or _is_rejected_at(part, *found[0][:2]):
         return False
-    start, end = found[0].span()
-    before = part[max(0, start - 80) : start]
-    if is_denied(before[-40:], "text") or doubts_value(before) or _NEGATED.search(before[-40:]):
-        return False
-    if _TURNS.search(part[end : end + 200]):
-        return False
-    value = _number(re.sub("[,\u202f\u00a0]", "", found[0][0]).replace("−", "-"))
-    return value is not None and numbers_equal(wanted, value)
+    start, end, value = found[0]
+    bare = not re.search(r"\w", part[:start])
+    with_unit = bare and _UNIT.match(part, end) is not None and _VERB.search(part, end) is None
+    return numbers_equal(wanted, value) and bool(told or with_unit)
+
+
+def _numbers(part: str) -> list[tuple[int, int, Number]]:
+    """Return where a text has numbers, in digits or as a word, with their values."""
+    matches = [*_NUMBER_TOKEN.finditer(part), *re.finditer(r"[A-Za-z]+", part)]
+    values = (_number(re.sub("[,\u202f\u00a0]", "", match[0]).replace("−", "-")) for match in matches)
+    found = (
+        (*match.span(), value) for match, value in zip(matches, values, strict=True) if value is not None
+    )
+    return sorted(found, key=lambda item: item[0])

@@ -17,7 +17,7 @@ from genbench.tools.call_lists import (
 )
 from genbench.tools.calls import Call, CallError, Parsed
 from genbench.tools.documents import tool_name
-from genbench.tools.families import AUTO, check_family, parse
+from genbench.tools.families import AUTO, check_family, form_of, parse
 from genbench.types import Case, Finding, Status
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.tools.call_check import CallRules, Count
@@ -121,6 +121,8 @@ class FunctionCallVerifier(BaseVerifier):
         }
         lead = found[self._mode]
         detail: dict[str, Any] = {"error": lead.error} if lead.error else {}
+        if lead.reason in _UNREAD and wanted.expect != "none" and text.strip() and not case.answer.truncated:
+            detail["reply"] = _instead(wanted, text)
         differing = {name: item.error for name, item in found.items() if item.error != lead.error}
         if differing:
             detail["otherwise"] = differing
@@ -146,6 +148,18 @@ class FunctionCallVerifier(BaseVerifier):
         parsed = parse(text, self._parser, wanted.documents, wanted.language)
         calls = parsed.calls or last_call_list(text, wanted.language)
         return _checked(wanted, Parsed(calls), exact=False)
+
+
+_UNREAD: tuple[Status, ...] = ("format_error", "no_answer")
+
+
+def _instead(wanted: CallReference, text: str) -> str:
+    """Return what the reply is instead of a call that could be read."""
+    found = form_of(text, wanted.documents)
+    if found.endswith("without a call"):
+        return found
+    asked = "tags that the template" if wanted.form == "template" else "form that the prompt"
+    return f"{found}, without the {asked} asks for"
 
 
 def official(wanted: CallReference, text: str) -> CallVerdict:

@@ -11,7 +11,10 @@ import pytest
 
 from genbench.analysis.comparison.compare import compare
 from genbench.errors import InputError, NotComparableError
+from genbench.nights.ledger.run_facts import key_record
 from genbench.reports.terminal.compare import compare_text
+from genbench.store.continuation import binding_differences
+from genbench.store.folder import RunFolder
 from tests.known import known
 from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, as_another_run, score_responses
 
@@ -93,9 +96,26 @@ def test_other_prompts_are_refused_by_sample(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong, suite=other)
     text = refusal(base, tuned)
     assert "prompts.sums: 48 of 48 samples differ; the first, problem p00, sample 0" in text
+    assert "task sums: prompt: - {question} + Work out: {question}" in text
     assert "--allow prompts" in text
     record = compare(base, tuned, allow=["prompts", "version.sums"])
     assert any(line.startswith("prompts.sums: 48 of 48") for line in record.allowed)
+
+
+@pytest.mark.slow
+def test_a_run_that_reads_data_as_text_compares_with_an_older_one_unless_a_prompt_differs(
+    make_run: MakeRun,
+) -> None:
+    other = SUITE.replace('"{question}"', '"Work out: {question}"')
+    base, tuned, asked = make_run("b", weak), make_run("t", strong), make_run("o", strong, suite=other)
+    older = RunFolder(tuned).require_manifest()
+    for run in (tuned, asked):
+        as_another_run(run, lambda record: record["terms"].update(data_texts="as text"))
+    newer = RunFolder(tuned).require_manifest()
+    assert newer.terms != older.terms and binding_differences(older.binding, newer.binding) == []
+    assert key_record(newer, "sums", "q") == key_record(older, "sums", "q")
+    assert compare(base, tuned).allowed == ()
+    assert 'terms.data_texts: "as before" -> "as text"' in refusal(base, asked)
 
 
 @pytest.mark.slow
@@ -134,9 +154,10 @@ def test_another_verifier_is_refused(make_run: MakeRun) -> None:
     def newer(manifest: dict[str, Any]) -> None:
         manifest["tasks"]["sums"]["verifier"]["version"] = "newer"
 
-    text = refusal(make_run("b", weak), as_another_run(make_run("t", strong), newer))
+    base, tuned = make_run("b", weak), as_another_run(make_run("t", strong), newer)
+    text = refusal(base, tuned)
     assert "verifier.sums.version: " in text
-    assert '-> "newer"' in text
+    assert f'-> "newer"; make the older verdicts anew: genbench score {base} --again, or' in text
 
 
 def test_verdicts_of_two_verifiers_are_not_mixed(make_run: MakeRun) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.results.alarms import alarms, lost_share
-from genbench.analysis.results.judge_figures import JudgedRecord
-from genbench.analysis.results.record import Results, require_results
+from genbench.analysis.results.judge_figures import JudgeBias, JudgedRecord
+from genbench.analysis.results.record import OpenTracesRecord, Results
+from genbench.analysis.results.run_state import require_results
 from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import CanaryRecord
-from tests.ready_runs import RIGHT, SILENT, WRONG
+from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG
 from tests.reports import made
 
 MakeRun = Callable[..., Path]
@@ -69,6 +70,41 @@ def test_lost_answers_and_changed_formats_are_alarms(make_run: MakeRun) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (("decoding.stop=['####']",), "a stop text ('####') is in the trace and ends the reply there"),
+        ((), "the model ends its turn there, or writes other tags"),
+    ],
+)
+def test_replies_that_end_within_their_trace_are_an_alarm_with_the_cause(
+    make_run: MakeRun, overrides: tuple[str, ...], said: str
+) -> None:
+    """A stop string or a server's parser took every answer: 8 of 8 `unclosed_trace`, and no word of it."""
+
+    def opened(i: int) -> list[str]:
+        return [OPEN, OPEN, OPEN, RIGHT]
+
+    (alarm,) = alarms({"m": results(make_run("a", opened, overrides=overrides))})
+    assert alarm.text.startswith("75% of the replies end within their trace, and none was cut off")
+    assert said in alarm.text and alarm.weight > 1
+    cut = results(make_run("b", opened, overrides=overrides, extra={"finish_reason": "length"}))
+    assert ["cut off by max_tokens" in alarm.text for alarm in alarms({"m": cut})] == [True]
+
+
+def test_the_alarm_of_lost_calls_says_what_the_replies_are_instead() -> None:
+    form = "one JSON call in a code fence, without the tags that the template asks for"
+    task = made.task(samples=14, status_counts={"format_error": 14}, replies={form: 14})
+    (alarm,) = alarms({"m": made.results(tasks={"calls": task})})
+    assert f"14 of 14 are {form};" in alarm.text
+
+
+def test_a_parser_that_took_the_whole_reply_is_named() -> None:
+    record = OpenTracesRecord(samples=8, cause="parser", stop=())
+    found = alarms({"m": made.results(tasks={"sums": made.task(samples=8, open_traces=record)})})
+    assert "reasoning without content" in found[0].text and "reasoning parser" in found[0].text
+
+
 def test_the_worst_alarm_comes_first(make_run: MakeRun) -> None:
     bad = changed(results(make_run("b", silent)), chance=0.9, truncated_share=0.5, excluded=4).model_copy(
         update={"failed": ("sums: too many",)}
@@ -111,6 +147,27 @@ def test_a_judge_that_hardly_agrees_with_people_is_an_alarm(
     found = alarms({"m": judged(kappa, accuracy, verdicts)})
     assert [item.where for item in found] == (["m/sums"] if alarm else [])
     assert all(f"kappa {kappa:.2f} on {verdicts} calibration labels" in item.text for item in found)
+
+
+def test_a_judge_that_grades_itself_or_calls_everything_right_is_an_alarm() -> None:
+    bias = JudgeBias(length=None, samples=40, unreadable=0, is_judged_model=True)
+    own = made.task(
+        judge=JUDGED.model_copy(update={"bias": bias}), status_counts={"correct": 20, "wrong": 20}
+    )
+    (alarm,) = alarms({"m": made.results(tasks={"sums": own})})
+    assert "the judge is the model under test" in alarm.text
+    for counts, said in (({"correct": 40}, "correct"), ({"wrong": 40}, "wrong"), ({"correct": 8}, None)):
+        task = made.task(judge=JUDGED, status_counts=counts, samples=sum(counts.values()))
+        found = [alarm.text for alarm in alarms({"m": made.results(tasks={"sums": task})})]
+        assert [f"each of the 40 answers that it graded {said}" in text for text in found] == [True] * (
+            said is not None
+        )
+
+
+def test_answers_of_a_wrong_form_are_a_finding_and_not_red() -> None:
+    task = made.task(samples=40, status_counts={"format_error": 30, "no_answer": 4, "correct": 6})
+    (alarm,) = alarms({"m": made.results(tasks={"json": task})})
+    assert "85% of the answers do not have the form" in alarm.text and alarm.weight < 1
 
 
 def test_a_judge_without_agreement_outranks_cut_off_samples() -> None:

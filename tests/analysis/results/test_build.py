@@ -74,7 +74,7 @@ def test_a_task_whose_samples_lack_verdicts_has_no_value(tmp_path: Path) -> None
 def test_too_many_excluded_samples_fail_the_run(tmp_path: Path) -> None:
     found = results_of(tmp_path, ["correct", "verifier_error"])
     (line,) = found.failed
-    assert line.startswith("t: 1 of 2 samples are excluded (defects of ours), more than the 1.0%")
+    assert line.startswith("t: 1 of 2 samples are excluded, more than the 1.0%")
     task = found.tasks["t"]
     assert (task.excluded, task.bounds) == (1, (0.5, 1.0))
 

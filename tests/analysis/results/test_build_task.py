@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.analysis.results.build import BuiltTask
-from genbench.analysis.results.record import require_results
+from genbench.analysis.results.run_state import require_results
 from genbench.store.folder import RunFolder
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,20 +14,21 @@ from genbench.errors import GenbenchError, NotComparableError
 from genbench.pipeline import latest_results, merge, score
 from genbench.reports.write import report_text
 from tests.ready_runs import RIGHT, WRONG, MakeRun, as_another_run, score_responses
+from tests.run_edits import (
+    Line,
+    first_line,
+    manifest_key,
+    replace_texts,
+    replace_texts_and_results,
+    rewrite,
+    rewrite_json,
+)
 from tests.table import each_row
-
-Line = dict[str, Any]
 
 
 @pytest.fixture
 def pair(make_run: MakeRun) -> tuple[Path, Path]:
     return make_run("b", lambda i: [RIGHT, WRONG] * 2), make_run("t", lambda i: [RIGHT, WRONG] * 2)
-
-
-def rewrite(run: Path, kind: str, change: Callable[[list[Line]], list[Line]]) -> None:
-    path = run / "sums" / f"{kind}.jsonl"
-    lines = change([json.loads(line) for line in path.read_text().splitlines()])
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def refusal(pair: tuple[Path, Path]) -> str:
@@ -109,155 +109,12 @@ def test_excluded_samples_are_counted_again_without_results(pair: tuple[Path, Pa
     assert "excluded.sums: tuned: 24 of 48 samples are excluded by their verdicts" in refusal(pair)
 
 
-def rewrite_json(path: Path, change: Callable[[Line], object]) -> None:
-    record = json.loads(path.read_text())
-    change(record)
-    path.write_text(json.dumps(record))
-
-
-def first_line(run: Path, kind: str, **change: Any) -> None:
-    rewrite(run, kind, lambda lines: [{**lines[0], **change}, *lines[1:]])
-
-
-def replace_texts(run: Path) -> None:
-    rewrite(
-        run,
-        "completions",
-        lambda lines: [{**line, "text": line["text"].replace(WRONG, RIGHT)} for line in lines],
-    )
-
-
-def replace_texts_and_results(run: Path) -> None:
-    replace_texts(run)
-    (run / "results.json").unlink()
-
-
-def take_task_of(other: Path, *files: str) -> Callable[[Path], None]:
-    def take(run: Path) -> None:
-        shutil.copytree(other / "sums", run / "sums", dirs_exist_ok=True)
-        for file in files:
-            shutil.copyfile(other / file, run / file)
-
-    return take
-
-
-def mix(other: Path) -> Callable[[Path], None]:
-    """Take every second completion of another run, with its verdict."""
-
-    def take(run: Path) -> None:
-        for kind in ("completions", "verdicts"):
-            theirs = [
-                json.loads(line) for line in (other / "sums" / f"{kind}.jsonl").read_text().splitlines()
-            ]
-            by_sample = {(line["problem_id"], line["sample_index"]): line for line in theirs}
-            rewrite(
-                run,
-                kind,
-                lambda lines, own=by_sample: [  # type: ignore[misc]
-                    own[line["problem_id"], line["sample_index"]] if line["sample_index"] % 2 else line
-                    for line in lines
-                ],
-            )
-
-    return take
-
-
-def manifest_key(*path: str, value: Any) -> Callable[[Path], None]:
-    def change(record: Line) -> None:
-        for key in path[:-1]:
-            record = record[key]
-        record[path[-1]] = value
-
-    return lambda run: rewrite_json(run / "manifest.json", change)
-
-
-def ways(other: Path) -> dict[str, tuple[Callable[[Path], object], str]]:
-    """Return what somebody may do to a finished run, and the words with which `compare` finds it."""
-    manifest, lines = "manifest.json was changed after", "completions.jsonl has other contents"
-    facts = "completions.jsonl has other tokens, seeds or finish reasons"
-    return {
-        "cut completions": (lambda run: rewrite(run, "completions", lambda all_: all_[:9]), "has 9 lines"),
-        "a completion twice": (
-            lambda run: rewrite(run, "completions", lambda all_: [*all_, all_[0]]),
-            "a second line for task sums",
-        ),
-        "texts": (replace_texts, lines),
-        "a trace that became the answer": (
-            lambda run: first_line(run, "completions", text="</think>" + RIGHT),
-            lines,
-        ),
-        "token counts": (lambda run: first_line(run, "completions", completion_tokens=3), facts),
-        "the seed of a line": (lambda run: first_line(run, "completions", seed=12), facts),
-        "a finish reason": (lambda run: first_line(run, "completions", finish_reason="length"), facts),
-        "a dropped verdict": (lambda run: rewrite(run, "verdicts", lambda all_: all_[1:]), "no verdict"),
-        "another extraction": (
-            lambda run: first_line(run, "verdicts", extracted="7"),
-            "verdicts.jsonl has other contents",
-        ),
-        "a problem less": (lambda run: rewrite(run, "problems", lambda all_: all_[1:]), "p00"),
-        "another reference": (
-            lambda run: first_line(run, "problems", reference_digest="0" * 16),
-            "references.sums",
-        ),
-        "another prompt": (
-            lambda run: first_line(run, "problems", prompt_digest="0" * 16),
-            "prompts.sums",
-        ),
-        "the temperature": (manifest_key("tasks", "sums", "decoding", "temperature", value=0.1), manifest),
-        "the run seed": (manifest_key("run_seed", value=77), manifest),
-        "the model": (manifest_key("model_identity", value="sha256:2"), manifest),
-        "the version of the verifier": (
-            manifest_key("tasks", "sums", "verifier", "version", value="0"),
-            manifest,
-        ),
-        "the engine": (manifest_key("terms", "engine", value={"name": "vllm"}), manifest),
-        "a task of another run": (take_task_of(other), "has other contents"),
-        "a task of another run, with its results": (
-            take_task_of(other, "results.json", "sums.json"),
-            manifest,
-        ),
-        "two runs mixed": (mix(other), lines),
-        "a score": (
-            lambda run: rewrite_json(
-                run / "results.json", lambda record: record["tasks"]["sums"].update(value=0.99)
-            ),
-            "results.json was changed after it was written",
-        ),
-        "sums": (
-            lambda run: rewrite_json(run / "sums.json", lambda record: record.update(format=1)),
-            "sums.json was changed after",
-        ),
-        "no results": (
-            lambda run: (run / "results.json").unlink(),
-            "has no results.json (the run did not end, or the file was removed)",
-        ),
-        "no sums": (lambda run: (run / "sums.json").unlink(), "sums.json is gone"),
-    }
-
-
 def words(base: Path, tuned: Path) -> str:
     """Return what `compare` says of two runs: its refusal, or its warnings."""
     try:
         return "\n".join(compare(base, tuned).warnings)
     except GenbenchError as error:
         return str(error)
-
-
-@pytest.mark.slow
-def test_each_way_to_change_a_run_is_found_or_named(
-    pair: tuple[Path, Path], make_run: MakeRun, tmp_path: Path
-) -> None:
-    base, tuned = pair
-    other = make_run("o", lambda i: [RIGHT, RIGHT, WRONG, RIGHT])
-    assert "seal" not in words(base, tuned) and "results.json" not in words(base, tuned)
-    for number, (name, (change, wanted)) in enumerate(ways(other).items()):
-        copy = tmp_path / f"copy-{number}"
-        shutil.copytree(tuned, copy)
-        change(copy)
-        assert wanted in words(base, copy), name
-        shutil.rmtree(copy)
-        shutil.copytree(tuned, copy)
-        assert words(base, copy) == words(base, tuned).replace(str(tuned), str(copy)), name
 
 
 SCORED_AFTERWARDS: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -311,7 +168,7 @@ def test_results_and_pages_name_the_files_that_do_not_fit(pair: tuple[Path, Path
     )
     page = json.loads(report_text([run], "json"))
     assert any(
-        "sums: completions.jsonl has other contents" in line
+        "sums/completions.jsonl: has other contents" in line
         for line in page["runs"][0]["results"]["warnings"]
     )
 

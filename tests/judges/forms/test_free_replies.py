@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,9 @@ def test_each_criterion_is_asked_alone_with_its_points(tmp_path: Path) -> None:
     assert found.score == pytest.approx(5 / 8) and found.parts == {"1": 1.0, "2": 0.0, "3": 0.0}
     lost = judge.finding(sample("Take 9.", RUBRICS), [met[1], met[0], met[1]])
     assert lost.score == 0 and lost.detail["share_of_points"] == -1
-    with pytest.raises(UnreadableReplyError, match="is none of YES, NO, true, false"):
-        judge.values('{"criteria_met": "yes"}', RUBRICS)
+    for word in ("yes", "true", "false"):
+        with pytest.raises(UnreadableReplyError, match="is none of YES, NO, true, false"):
+            judge.values(json.dumps({"criteria_met": word}), RUBRICS)
 
 
 def test_points_are_shown_in_one_question_too(tmp_path: Path) -> None:

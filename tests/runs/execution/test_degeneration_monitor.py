@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.runs.execution.session import FIRST, DegenerationMonitor
+from genbench.runs.execution.degeneration import FIRST, DegenerationMonitor
 from genbench.types import Completion, FinishReason, SampleId
 
 SAMPLES = [SampleId("t", f"p{number}", 0) for number in range(200)]

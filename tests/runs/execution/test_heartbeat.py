@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from genbench.draw.progress import ProgressLine
-from genbench.runs.execution.session import Heartbeat
+from genbench.runs.execution.heartbeat import Heartbeat
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 

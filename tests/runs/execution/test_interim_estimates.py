@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.runs.execution.session import CAUTION, SHARES, InterimEstimates
+from genbench.runs.execution.interim import CAUTION, SHARES, InterimEstimates
 from genbench.types import SampleId, Verdict
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,11 @@ tasks:
 """
 
 
-def checks(place: Path, *overrides: str) -> dict[str, Check]:
+def checks(place: Path, *overrides: str, **options: Any) -> dict[str, Check]:
     (place / "suite.yaml").write_text(SUITE)
     rows = [{"id": f"q{i}", "question": f"{i}+1", "sum": str(i + 1)} for i in range(3)]
     (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = check_suite(RunOptions(str(place / "suite.yaml"), overrides=overrides))
+    found = check_suite(RunOptions(str(place / "suite.yaml"), overrides=overrides, **options))
     return {f"{item.what}{'' if item.state == 'ok' else ' ' + item.state}": item for item in found}
 
 
@@ -47,6 +48,44 @@ def test_an_error_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "did you mean" in found["engine error"].detail
     assert "no such folder" in found["model m error"].detail
     assert found["task sums"].state == "ok"
+
+
+OWN = """\
+from genbench.types import Finding
+
+
+class Own:
+    def __init__(self, *, gives):
+        self.gives = gives
+
+    def verify(self, case):
+        if self.gives == "a finding":
+            return Finding(float(case.answer.text == case.reference))
+        if self.gives == "a bool":
+            return True
+        return Finding(2.0) if self.gives == "a two" else case.reference["x"]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("a finding", None),
+        ("a bool", "own.py:4): verify() returned True, wanted genbench.types.Finding"),
+        ("a two", "verify() returned the score 2.0, wanted a number from 0 to 1"),
+        ("an exception", "TypeError: string indices must be integers"),
+    ],
+)
+def test_an_own_verifier_is_tried_on_the_first_problem(tmp_path: Path, gives: str, said: str | None) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    own = f"tasks.0.verifier={{use: 'own:Own', gives: '{gives}'}}"
+    found = checks(tmp_path, own, "tasks.0.kind=null", trust_code="folder")
+    if said is None:
+        assert "verifiers error" not in found
+    else:
+        detail = found["verifiers error"].detail
+        assert "tried on problem q0: " in detail and said in detail
 
 
 def test_a_limit_that_the_context_lowers_is_a_warning(tmp_path: Path) -> None:

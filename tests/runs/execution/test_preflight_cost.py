@@ -52,4 +52,4 @@ def test_a_short_run_is_given_in_minutes_and_tasks_without_rows_are_named(tasks:
 
 def test_a_command_may_give_one_assumption() -> None:
     assert CostAssumptions.given(None, 7) == CostAssumptions(mean_tokens=7)
-    assert CostAssumptions.given(2.0, None) == CostAssumptions(speed=2.0)
+    assert CostAssumptions.given(2.0, None) == CostAssumptions(2.0, source="given", is_given=True)

@@ -13,7 +13,7 @@ from genbench.analysis.comparison.compare import compare
 from genbench.analysis.curves import curves
 from genbench.analysis.estimate import estimate
 from genbench.errors import ConfigError, ResponsesError
-from genbench.exchange.export import export
+from genbench.interop.logs.export import export
 from genbench.pipeline import RunOptions, latest_results, merge, run, score
 from genbench.reports.explanations import sentence
 from genbench.reports.write import report_text

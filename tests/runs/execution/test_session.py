@@ -17,12 +17,13 @@ from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.event_loop import StopSwitch, run_coroutine
+from genbench.runs.execution.drawing import Drawing, open_conversations
 from genbench.runs.execution.job import Job, RunContext
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.execution.scoring import readers_of, verifier_specs
-from genbench.runs.execution.session import Attempt, Drawing, open_conversations, open_run, run_job
+from genbench.runs.execution.session import Attempt, open_run, run_job
 from genbench.runs.inputs import open_suite
 from genbench.runs.options import RunOptions
 from genbench.store.folder import RunFolder

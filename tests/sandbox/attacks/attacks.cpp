@@ -2,11 +2,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -67,6 +69,15 @@ bool attack(const string& name) {
             }
         while (wait(nullptr) > 0) {}
     }
+    if (name == "unmapped_memory" || name == "childs_memory")  // no process has the pages, and they stay
+        for (int i = 0; i < mib; i += 64) {
+            int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+            void* part = mmap(nullptr, 64 << 20, PROT_READ | PROT_WRITE, flags, -1, 0);
+            if (part == MAP_FAILED) return false;
+            if (name == "childs_memory" && fork() == 0) memset(part, 'x', 64 << 20), _exit(0);
+            if (name == "childs_memory") wait(nullptr);
+            else memset(part, 'x', 64 << 20), madvise(part, 64 << 20, MADV_DONTNEED);
+        }
     if (name == "disk")
         for (int i = 0; i < 6; i++) {
             if (!fills(open(("file" + to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600), 15)) return false;

@@ -33,26 +33,35 @@ def test_transitions_are_counted_sample_against_sample() -> None:
     assert transitions([["wrong", "wrong"]], [["correct"]]) == {("wrong", "correct"): 1}
 
 
-def test_parts_are_the_change_of_each_share_and_add_up() -> None:
+def test_parts_are_what_a_status_gained_and_add_up() -> None:
     found = split_by_cause(scores_of(BASE), BASE, scores_of(TUNED), TUNED)
     parts = {cause.status: cause.part for cause in found.causes}
-    assert parts == pytest.approx({"format_error": 2 / 6, "truncated": 1 / 6, "wrong": -1 / 6})
+    assert parts == pytest.approx({"format_error": 2 / 6, "truncated": 0, "wrong": 0})
     assert math.fsum(parts.values()) == pytest.approx(found.difference) == pytest.approx(2 / 6)
     assert found.leading is not None
     assert found.leading.status == "format_error"
     assert (found.leading.base_share, found.leading.tuned_share) == pytest.approx((2 / 6, 0))
 
 
+def test_bad_answers_that_are_cut_off_now_are_no_cause() -> None:
+    """The model solves nothing of what it got wrong. It only no longer ends its replies."""
+    base: list[list[Status]] = [["wrong", "wrong"], ["correct", "correct"], ["wrong", "wrong"]]
+    tuned: list[list[Status]] = [["truncated"] * 2, ["correct", "correct"], ["correct", "wrong"]]
+    found = split_by_cause(scores_of(base), base, scores_of(tuned), tuned)
+    assert {cause.status: cause.part for cause in found.causes} == pytest.approx(
+        {"wrong": 1 / 6, "truncated": 0}
+    )
+
+
 def test_each_part_has_the_paired_t_interval_of_its_share() -> None:
     rng = np.random.default_rng(0)
-    kinds: list[Status] = ["correct", "wrong", "truncated", "no_answer"]
-    base, tuned = ([[kinds[i] for i in row] for row in rng.integers(0, 4, (40, 4))] for _ in range(2))
-    found = split_by_cause(scores_of(base), base, scores_of(tuned), tuned)
-    for cause in found.causes:
-        d = [(b.count(cause.status) - t.count(cause.status)) / 4 for b, t in zip(base, tuned, strict=True)]
-        ci = scipy.stats.ttest_1samp(d, 0).confidence_interval(0.95)
-        assert cause.part == pytest.approx(np.mean(d))
-        assert cause.ci == pytest.approx((ci.low, ci.high))
+    kinds: list[Status] = ["correct", "wrong"]
+    base, tuned = ([[kinds[i] for i in row] for row in rng.integers(0, 2, (40, 4))] for _ in range(2))
+    (cause,) = split_by_cause(scores_of(base), base, scores_of(tuned), tuned).causes
+    d = [(b.count("wrong") - t.count("wrong")) / 4 for b, t in zip(base, tuned, strict=True)]
+    ci = scipy.stats.ttest_1samp(d, 0).confidence_interval(0.95)
+    assert cause.part == pytest.approx(np.mean(d))
+    assert cause.ci == pytest.approx((ci.low, ci.high))
 
 
 def test_what_fractional_scores_leave_over_is_the_part_of_partial() -> None:

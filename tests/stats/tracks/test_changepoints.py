@@ -297,7 +297,7 @@ def test_the_noise_of_nights_is_in_the_error_and_its_degrees_of_freedom() -> Non
     tests = split_tests(
         np.array([0.03, 0.03, 0.1]), np.array([0.01, 0.01, 0.0]), np.full(3, 99.0), np.full(3, 100.0)
     )
-    found = with_night_noise(tests, np.array([0.0003, 0.0, 0.0004]), np.full(3, 46.0))
+    found = with_night_noise(tests, [(np.array([0.0003, 0.0, 0.0004]), np.full(3, 40.0))])
     assert found.errors == pytest.approx([0.02, 0.01, 0.02])
     own, nights = 0.0001**2 / 99, 0.0003**2 / 40
     assert found.dof == pytest.approx([0.0004**2 / (own + nights), 99, 40])

@@ -19,6 +19,7 @@ from genbench.stats.tracks.changepoints import (
     pooled_tests,
 )
 from genbench.stats.tracks.sequential_detection import (
+    RECENT,
     DetectedChange,
     Direction,
     NightTests,
@@ -350,7 +351,8 @@ def test_a_night_is_tested_once_for_both_directions(monkeypatch: pytest.MonkeyPa
         assert walk_changes(quiet, threshold=least, direction=direction, tests=shared) == []
     steps = 199  # from each night to the next: the noise that nights have by themselves
     windows = sum(end - window >= MIN_HISTORY for end in range(1, 201) for window in WINDOWS)
-    assert sum(asked) == windows + steps
+    rises = sum(split >= RECENT + MIN_HISTORY for split in range(200))  # whether the level moved before
+    assert sum(asked) == windows + steps + rises
 
 
 def shifted(size: float, nights: int, seed: int) -> list[Floats]:
@@ -367,6 +369,39 @@ def test_nights_that_move_by_themselves_open_few_changes() -> None:
     for seed in range(3):
         found = walk_changes(shifted(0.01, 365, seed), threshold=threshold)
         assert len(found) <= 1
+
+
+def lasting(sd: float, nights: int, seed: int) -> Floats:
+    """Return problem means with a common shift that keeps nine tenths of itself from night to night."""
+    rng = np.random.default_rng(seed)
+    shifts = rng.normal(0, sd, size=nights)
+    for night in range(1, nights):
+        shifts[night] = 0.9 * shifts[night - 1] + np.sqrt(1 - 0.9**2) * shifts[night]
+    return np.asarray(0.5 + shifts[:, None] + rng.normal(0, 0.023, size=(nights, 60)))
+
+
+def test_noise_that_lasts_opens_few_changes() -> None:
+    """Without it in the error these three years have 20 changes."""
+    assert sum(len(walk_changes([lasting(0.005, 365, seed)], threshold=H)) for seed in range(3)) <= 10
+
+
+@pytest.mark.parametrize(
+    ("rises", "falls"),
+    [
+        pytest.param(np.linspace(0, 0.2, 100), 0.04, id="0.2 points a night, then 4"),
+        pytest.param(np.repeat([0.0, 0.08], [70, 30]), 0.04, id="8 points in one night, then 4"),
+    ],
+)
+def test_a_fall_from_a_level_that_rose_is_found(rises: Floats, falls: float) -> None:
+    level = np.concatenate([rises, np.full(5, rises[-1] - falls)])
+    values = 0.4 + level[:, None] + np.random.default_rng(1).normal(0, 0.03, size=(105, 100))
+    drop = only(walk_changes([values], threshold=H))
+    assert (drop.first, drop.state) == (100, "open")
+    assert drop.size == pytest.approx(-falls, abs=0.02)
+    mirrored = only(walk_changes([1 - values], threshold=H, direction="rise"))
+    assert mirrored.first == drop.first
+    assert mirrored.size == pytest.approx(-drop.size)
+    assert walk_changes([values], threshold=H, direction="rise")[0].first < 100
 
 
 def test_the_noise_of_nights_is_estimated_and_no_later_night_is_in_it() -> None:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 
-from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
+from genbench.stats.tracks.winners_curse import best_of, range_level, range_tail, rerun_errors, shrunk
 
 
 def test_the_best_of_equal_ones_lies_as_far_above_as_the_tables_say() -> None:
     assert [best_of(count) for count in (1, 2, 20)] == pytest.approx([0, 0.5642, 1.8675], abs=1e-3)
+
+
+@pytest.mark.parametrize(("count", "quantile"), [(2, 2.772), (5, 3.858), (20, 5.012), (60, 5.764)])
+def test_the_largest_difference_of_equal_ones_is_as_far_as_the_tables_say(
+    count: int, quantile: float
+) -> None:
+    """Quantiles of Tukey's studentised range at 5 % and infinite degrees of freedom."""
+    assert range_tail(quantile / np.sqrt(2), count) == pytest.approx(0.05, abs=2e-4)
+    half_width = -scipy.special.ndtri((1 - range_level(count)) / 2)
+    assert half_width == pytest.approx(quantile / np.sqrt(2), abs=1e-3)
 
 
 def test_a_re_run_interval_gives_its_standard_error() -> None:

@@ -53,7 +53,6 @@ ACCEPTED: list[tuple[str, str, tuple[str, ...]]] = [
             "The answer is B and not A.",
             "The answer is B as opposed to A.",
             "The answer is B instead of A.",
-            "It is B and nothing else.",
             "Neither A nor C is correct. The answer is B.",
             "Neither A nor C nor D fits, so B.",
             "A is incorrect. C is incorrect. D is incorrect. B is correct.",
@@ -104,7 +103,6 @@ ACCEPTED: list[tuple[str, str, tuple[str, ...]]] = [
             "The answer is option B, Paris.",
             "I know this one: A is in England, so the answer is B.",
             "I am sure that it is B.",
-            "As I said, B.",
             "A good way to see this is the river. The answer is B.",
             "Answer: B\n\nA good reason is the river.",
             "Answer: B\n\nI hope this helps!",
@@ -307,9 +305,6 @@ REFUSED: list[tuple[str, str, tuple[str, ...]]] = [
     ("blue, red", "B", COLOURS),
     ("The answer is bluegreen.", "B", COLOURS),
     ("The answer is not blue.", "B", COLOURS),
-    ("2.3 keV", "A", NUMBERS),
-    ("The answer is 2.3 keV", "A", NUMBERS),
-    ("\\boxed{2.3\\text{ keV}}", "A", NUMBERS),
     ("The answer is 2.35.", "A", NUMBERS),
     ("The answer is -2.3.", "A", NUMBERS),
     ("\\boxed{-2.3}", "A", NUMBERS),
@@ -349,9 +344,7 @@ def test_a_hedge_is_wrong_and_says_so(text: str) -> None:
     assert (finding.reason, finding.detail["letter"], finding.detail["hedged"]) == ("wrong", "AB", True)
 
 
-@pytest.mark.parametrize(
-    "text", ["A good idea", "I do not know.", "A river", "E. coli grow fast", "I", "O, well"]
-)
+@pytest.mark.parametrize("text", ["A good idea", "I do not know.", "A river", "E. coli grow fast", "I"])
 def test_no_letter_is_taken_from_prose_with_many_options(text: str) -> None:
     options = tuple(f"thing number {number}" for number in range(26))
     assert verify(text, "A", options).detail.get("letter") in (None, "I")

@@ -80,7 +80,6 @@ LETTER_FORMS = [
     "{}) because it says so.",
     "{}. The others are wrong.",
     "Some thoughts first.\n\n{}",
-    "Some thoughts first.\n\n**{})** That one.",
     "Everything points to option {}",
     "答案：{}",
     "答案是{}。",

@@ -30,6 +30,8 @@ def text_of(response: str) -> str | None:
         '{"answer": "Paris"}',
         "<answer>Paris</answer>",
         "### Answer: “Paris”",
+        "Answer: Paris I hope it is correct.",
+        "Answer: Paris<|im_end|>",
         "Antwort: Paris",
         "Answer: London\nOn reflection, more.\nAnswer: Paris",
     ],
@@ -72,7 +74,7 @@ def test_a_word_such_as_actually_in_a_remark_takes_nothing_back() -> None:
 
 def test_a_response_that_was_cut_off_has_no_last_line() -> None:
     assert final_text("I think that\nthe city of", guess=False) is None
-    assert final_text("Answer: Paris\nbecause", guess=False) == StatedText("Paris", "stated")
+    assert final_text("Answer: Paris\nbecause", guess=False) == StatedText("Paris", "label")
 
 
 @pytest.mark.parametrize("response", ["", " \n ", "***\n---"])
@@ -81,7 +83,7 @@ def test_nothing_is_no_answer(response: str) -> None:
 
 
 def test_the_way_in_which_it_was_found_is_told() -> None:
-    ways = {"\\boxed{a}": "boxed", "Answer: a": "stated", "a": "last_line"}
+    ways = {"\\boxed{a}": "box", "Answer: a": "label", "a": "whole", "I think:\na": "guess"}
     found = {response: final_text(response) for response in ways}
     assert {response: item.how for response, item in found.items() if item} == ways
 
@@ -94,8 +96,6 @@ def test_the_way_in_which_it_was_found_is_told() -> None:
         ("\\(a b\\)", "a b"),
         ("U.S.", "U.S"),
         ("$5", "$5"),
-        ("Paris I hope it is correct.", "Paris"),
-        ("Paris<|im_end|>", "Paris"),
         (") ]", ") ]"),
     ],
 )

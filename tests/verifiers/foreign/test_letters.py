@@ -28,15 +28,15 @@ def verified(rule: str, text: str, reference: object = REFERENCE) -> Finding:
 @each_row(
     "text, found",
     [
-        ("The answer is (B). The answer is (C).", ("B", "answer is")),
-        ("so the answer is J", ("J", "answer is")),
-        ("The Answer is B", ("B", "last letter")),
-        ("Answer: A\nanswer: C", ("A", "answer:")),
-        ("Answer: A, answer: C\nAnswer: D", ("C", "answer:")),
-        ("Answer: Answer: B", ("B", "answer:")),
-        ("Answer:\n\n  G", ("G", "answer:")),
-        ("Answer: k\nI take A.", ("A", "last letter")),
-        ("I think A or B, and K", ("B", "last letter")),
+        ("The answer is (B). The answer is (C).", ("B", "announcement")),
+        ("so the answer is J", ("J", "announcement")),
+        ("The Answer is B", ("B", "guess")),
+        ("Answer: A\nanswer: C", ("A", "label")),
+        ("Answer: A, answer: C\nAnswer: D", ("C", "label")),
+        ("Answer: Answer: B", ("B", "label")),
+        ("Answer:\n\n  G", ("G", "label")),
+        ("Answer: k\nI take A.", ("A", "guess")),
+        ("I think A or B, and K", ("B", "guess")),
         ("IBM and JK", None),
         ("no letter at all", None),
         ("", None),
@@ -47,7 +47,7 @@ def test_mmlu_pro_reads_in_three_steps(text: str, found: tuple[str, str] | None)
 
 
 def test_lm_eval_stops_after_the_first_step() -> None:
-    assert lm_eval("The answer is (B)") == ("B", "answer is")
+    assert lm_eval("The answer is (B)") == ("B", "announcement")
     assert lm_eval("Answer: B") is None
 
 
@@ -67,10 +67,10 @@ def test_an_answer_without_a_letter_is_wrong_and_never_drawn_at_random() -> None
         assert found.parts == {"with_guess": pytest.approx(1 / 3)}
 
 
-def test_the_finding_names_the_letter_and_the_step() -> None:
+def test_the_finding_names_the_letter_and_how_it_was_read() -> None:
     found = verified("mmlu-pro", "The answer is (B)")
     assert (found.score, found.extracted) == (1.0, "two")
-    assert found.detail == {"found": "answer is", "letter": "B"}
+    assert found.detail == {"read_by": "announcement", "letter": "B"}
     assert found.parts == {"with_guess": 1.0}
 
 

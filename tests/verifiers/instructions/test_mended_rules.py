@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.table import each_row
 Judge = Callable[..., Outcome]
 
 CAPITALS = "PLEASE CALL ME WHEN THE NEXT TRAIN TO THE COAST IS LEAVING."
+ALPHABET = [f"{letter}nts ran." for letter in string.ascii_uppercase]
+FIVE = {f"keyword{place}": word for place, word in enumerate(("art", "b", "c", "d", "e"), 1)}
 ORDER = {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "rain"}
 
 ROWS: list[tuple[str, dict[str, Any], str, bool]] = [
@@ -63,6 +66,12 @@ ROWS: list[tuple[str, dict[str, Any], str, bool]] = [
         True,
     ),
     ("custom:date_format_list", {}, "1800-00-10", False),
+    ("custom:sentence_alphabet", {}, f'"{ALPHABET[0]}" {" ".join(ALPHABET[1:])}', True),
+    ("words:words_position", {"keyword": "rain"}, 'Some rain fell, much rain today!"', True),
+    ("count:keywords_multiple", FIVE, "start: a art, b b, c c c, d d d d d, e e e e e e e", True),
+    ("ratio:sentence_type", {}, 'She said "I am here." He said "I am too." Is it late?', True),
+    ("ratio:sentence_balance", {}, 'She said "I am here." Is it late? Yes!', True),
+    ("format:emoji", {}, "It rains \U0001f1eb\U0001f1f7. It stops \U0001f1ef\U0001f1f5.", True),
 ]
 
 

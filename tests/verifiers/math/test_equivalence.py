@@ -35,7 +35,7 @@ def test_a_failing_comparison_is_our_defect_and_no_wrong_answer() -> None:
             raise ComparisonError("OverflowError")
 
     verifier = MathVerifier()
-    verifier._algebra = Failing()
+    verifier._comparison.algebra = Failing()
     answer = Answer("\\boxed{\\sqrt{12}}", "absent", "", False)
     finding = verifier.verify(Case(SampleId("t", "p", 0), (answer,), "2\\sqrt{3}"))
     assert (finding.score, finding.reason) == (0, "verifier_error")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.verifiers.math.expression import read_expression, read_reference
+from genbench.verifiers.math.expression import read_expression
+from genbench.verifiers.math.verifier import read_reference
 
 
 def test_a_number_is_read() -> None:
@@ -47,6 +48,6 @@ def test_a_sample_is_a_plain_fraction_if_the_answer_is_a_number() -> None:
 
 
 def test_a_delimited_reference_loses_its_text() -> None:
-    assert read_reference("The answer is $7$.").key == "7"
-    assert read_reference("First \\boxed{3}, and in the end \\boxed{5}").key == "5"
-    assert read_reference("$x=\\boxed{3}$ or $x=\\boxed{5}$").key == "3,5"
+    assert read_reference("The answer is $7$.").expression.key == "7"
+    assert read_reference("First \\boxed{3}, and in the end \\boxed{5}").expression.key == "5"
+    assert read_reference("$x=\\boxed{3}$ or $x=\\boxed{5}$").expression.key == "3,5"

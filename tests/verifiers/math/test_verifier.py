@@ -76,128 +76,18 @@ INTEGERS = [
     ("La risposta è 42.", "42"),
     ("A resposta é 42.", "42"),
 ]
-FORMS = [
-    ("\\frac{1}{2}", "0.5"),
-    ("\\dfrac12", "1/2"),
-    ("\\tfrac{1}{2}", "\\frac 12"),
-    ("½", "\\frac{1}{2}"),
-    ("0.3333333", "\\frac13"),
-    ("-\\frac{2}{3}", "\\frac{-2}{3}"),
-    ("1\\frac{4}{5}", "\\frac{9}{5}"),
-    ("1\\frac{4}{5}", "1.8"),
-    ("918.5", "918\\frac{1}{2}"),
-    ("1.5 \\times 10^3", "1500"),
-    ("28\\%", "28\\%"),
-    ("28 percent", "28\\%"),
-    ("28", "28\\%"),
-    ("33.5\\%", "0.335"),
-    ("0.2", "20\\%"),
-    (".35625", "0.35625"),
-    ("2,74", "2.74"),
-    ("\\$18.90", "18.90"),
-    ("5.4 \\text{ cents}", "5.4"),
-    ("15\\mbox{ cm}^2", "15"),
-    ("\\frac{270}7\\text{ degrees}", "\\frac{270}{7}"),
-    ("\\frac{270}{7}^\\circ", "\\frac{270}{7}"),
-    ("3\\sqrt{13}", "\\sqrt{117}"),
-    ("\\sqrt 2+\\sqrt 5", "\\sqrt{5}+\\sqrt{2}"),
-    ("√2/2", "\\frac{1}{\\sqrt{2}}"),
-    ("1.4142135623730951", "\\sqrt{2}"),
-    ("2π", "2\\pi"),
-    ("\\frac94\\pi", "\\frac{9\\pi}{4}"),
-    ("\\frac{\\sqrt{3}}{3} \\approx 0.577", "\\frac{1}{\\sqrt{3}}"),
-    ("6 - 5i", "-5i + 6"),
-    ("(x-2)(x+2)", "x^2-4"),
-    ("x² + 2x + 1", "(x+1)^2"),
-    ("2 \\cos a \\sin b", "2 \\sin b \\cos a"),
-    ("y = 2x+3", "y = 3 + 2x"),
-    ("5", "x=5"),
-    ("x = 5", "5"),
-    ("2x+3", "y=2x+3"),
-    ("5 \\geq x", "x \\leq 5"),
-    ("x \\le 5", "x ≤ 5"),
-    ("\\left(3, \\frac{\\pi}{2}\\right)", "(3,\\pi/2)"),
-    ("(1,4.5)", "(1,\\frac{9}{2})"),
-    ("(p,q,r) = (3,2,7)", "(3,2,7)"),
-    ("[-4, 0]", "\\left[-4,0\\right]"),
-    ("x \\in [-2,7]", "[-2,7]"),
-    ("[-2,7]", "-2 \\le x \\le 7"),
-    ("(-\\infty, 2) \\cup (3, \\infty)", "(-∞,2) ∪ (3,∞)"),
-    ("\\{3, 2, 1\\}", "\\{1,2,3\\}"),
-    ("7, 3, 5", "3,5,7"),
-    ("3 \\text{ and } 5", "3,5"),
-    ("1 \\pm \\sqrt{19}", "1 \\pm \\sqrt{19}"),
-    ("2, \\frac{3 \\pm i\\sqrt{3}}{2}", "\\frac{3+i\\sqrt3}{2}, \\frac{3-i\\sqrt3}{2}, 2"),
-    ("\\begin{bmatrix} 0 & 1 \\\\ 1 & 0 \\end{bmatrix}", "\\begin{pmatrix}0&1\\\\1&0\\end{pmatrix}"),
-    (
-        "\\begin{pmatrix} -1/3 \\\\ 2/3 \\end{pmatrix}",
-        "\\begin{pmatrix} -\\frac{1}{3} \\\\ \\frac{2}{3} \\end{pmatrix}",
-    ),
-    ("Evelyn", "\\text{Evelyn}"),
-    ("\\textbf{Evelyn}", "\\text{Evelyn}"),
-    ("an ellipse", "\\text{ellipse}"),
-    ("\\text{Even}", "\\text{even}"),
-    ("(C)", "\\text{(C)}"),
-    ("\\mathrm{C}", "\\text{(C)}"),
-    ("c", "\\text{(C)}"),
-    ("204_5", "204_{5}"),
-    ("12:00", "12:00"),
-    ("\\displaystyle \\frac{7}{3}\\;\\text{(about }2.33\\text{)}", "\\frac73"),
-    ("\\underline{6}", "6"),
-    ("\\boxed{6}", "6"),
-    ("{6}", "6"),
-    ("(6)", "6"),
-]
-UNEQUAL = [
-    ("71", "70"),
-    ("-70", "70"),
-    ("700", "70"),
-    ("7", "70"),
-    ("70.001", "70"),
-    ("0.000067", "0.0000672"),
-    ("100000000001000000000", "100000000000000000000"),
-    ("0.33", "\\frac13"),
-    ("1\\frac{4}{5}", "\\frac{4}{5}"),
-    ("280\\%", "28\\%"),
-    ("0.28", "28"),
-    ("3\\sqrt{13}", "13\\sqrt{3}"),
-    ("1", "1\\sqrt{19}"),
-    ("2021", "\\pm 2021"),
-    ("1.2", "1,2"),
-    ("x^3+2x+1", "x^2+2x+1"),
-    ("x^2+2x+1", "y^2+2y+1"),
-    ("y=5", "x=5"),
-    ("11a+c", "7=11a+c"),
-    ("x < 5", "x > 5"),
-    ("(-4,0)", "[-4,0]"),
-    ("[-4,0)", "[-4,0]"),
-    ("(2,1)", "(1,2)"),
-    ("(1,2,3)", "(1,2)"),
-    ("1,2,3", "1,2"),
-    ("1,2", "1,2,3"),
-    ("\\sqrt{67}", "\\sqrt{67},-\\sqrt{85}"),
-    ("\\begin{pmatrix}0&1\\\\1&1\\end{pmatrix}", "\\begin{pmatrix}0&1\\\\1&0\\end{pmatrix}"),
-    ("\\begin{pmatrix}0&1\\end{pmatrix}", "\\begin{pmatrix}0\\\\1\\end{pmatrix}"),
-    ("neve", "\\text{even}"),
-    ("seat", "\\text{east}"),
-    ("seat", "east"),
-    ("odd", "\\text{oddd}"),
-    ("(B)", "\\text{(C)}"),
-    ("E", "D"),
-    ("1:00", "12:00"),
-    ("[answer]", "0"),
-    ("\\text{no solution}", "0"),
-    ("5 \\text{ or } 7", "7"),
-    ("70xy", "70"),
-    ("70[s", "70"),
-    ("70&q", "70"),
-    ("x=1, y=5", "5"),
-    ("70xob)", "70"),
-    ("70+xob&3", "73"),
-    ("70 m", "70m^2"),
-    ("2mg", "2"),
-    ("3s", "3"),
-    ("3", "3s"),
+REFUSED = [
+    ("The answer is at most 204.", "204", "a bound"),
+    ("\\boxed{\\text{less than } 204}", "204", "a bound in a box"),
+    ("The answer is either 7 or 204.", "204", "a hedge"),
+    ("\\boxed{7 \\text{ or } 204}", "204", "a hedge in a box"),
+    ("The answer is not 204.", "204", "a denial"),
+    ("The answer is not 204 but 7.", "204", "a denial with another value"),
+    ("The answer is 7, not 204.", "204", "a rejected value"),
+    ("\\boxed{204}. Wait, that is wrong. The answer is 7.", "204", "a retraction with another value"),
+    ("The answer is 204. Wait, that is wrong.", "204", "a retraction"),
+    ('{"question": 204}', "204", "another field"),
+    ("204\n" * 3_000, "204", "a loop"),
 ]
 
 
@@ -206,18 +96,35 @@ def test_an_integer_is_found_in_every_usual_dress(text: str, reference: Any) -> 
     assert verify(text, reference).score == 1
 
 
-@pytest.mark.slow
-@each_row("answer, reference", FORMS)
-def test_forms_of_one_value_are_equal(answer: str, reference: str) -> None:
-    assert verify(f"Hence it is \\boxed{{{answer}}}.", reference).score == 1
+@each_row("text, reference, why", REFUSED)
+def test_what_is_not_committed_to_is_not_credited(text: str, reference: str, why: str) -> None:
+    assert verify(text, reference).score == 0, why
 
 
-@pytest.mark.slow
-@each_row("answer, reference", UNEQUAL)
-def test_different_answers_are_wrong(answer: str, reference: str) -> None:
-    finding = verify(f"Hence it is \\boxed{{{answer}}}.", reference)
-    assert (finding.score, finding.reason) == (0, "wrong")
-    assert finding.extracted
+def test_a_wrong_answer_says_what_was_read() -> None:
+    finding = verify("Hence it is \\boxed{71}.", "70")
+    assert (finding.score, finding.reason, finding.extracted) == (0, "wrong", "71")
+
+
+@pytest.mark.parametrize("reference", ["1/0", "\\frac{3}{0}", "5/(2-2)", "0^{-1}/0"])
+def test_a_reference_without_a_value_is_refused(reference: str) -> None:
+    with pytest.raises(DataError, match="divides by zero"):
+        VERIFIER.check(reference)
+
+
+def test_two_values_that_are_both_too_large_are_no_wrong_answer() -> None:
+    assert verify("\\boxed{9^{9^{9^{2}}}}", "9^{9^{9^{3}}}").reason == "verifier_error"
+
+
+def test_prose_around_formulas_is_equal_to_itself() -> None:
+    reference = "concave up when $x<0$ or $x>2$, concave down when $0<x<2$"
+    assert verify(f"\\boxed{{{reference}}}", reference).score == 1
+
+
+def test_units_are_letters_only_without_the_option() -> None:
+    answer = case("\\boxed{3 \\text{ km} + 540 m}", "3x")
+    assert MathVerifier(units=True).verify(answer).score == 0
+    assert MathVerifier(units=True).verify(case("\\boxed{540 m/s}", "540")).score == 1
 
 
 def test_the_last_box_wins() -> None:
@@ -225,8 +132,9 @@ def test_the_last_box_wins() -> None:
     assert verify("\\boxed{4}, no: \\boxed{3}", "4").score == 0
 
 
-def test_a_box_wins_over_a_later_sentence() -> None:
-    assert verify("\\boxed{4}. The answer is 5.", "4").score == 1
+def test_the_last_form_wins_whichever_it_is() -> None:
+    assert verify("\\boxed{4}. The answer is 5.", "5").score == 1
+    assert verify("The answer is 5. \\boxed{4}", "4").score == 1
 
 
 def test_the_last_announcement_wins() -> None:
@@ -268,8 +176,8 @@ def test_extract_boxed_reads_boxes_alone() -> None:
     assert verifier.verify(case("\\boxed{7}", "7")).score == 1
 
 
-def test_extract_stated_does_not_guess() -> None:
-    verifier = MathVerifier(extract="stated")
+def test_guess_off_does_not_guess() -> None:
+    verifier = MathVerifier(guess="off")
     assert verifier.verify(case("We get 3 + 4 = 7 in total here.", "7")).reason == "no_answer"
     assert verifier.verify(case("The answer is 7.", "7")).score == 1
 
@@ -277,6 +185,8 @@ def test_extract_stated_does_not_guess() -> None:
 def test_an_unknown_extract_is_refused() -> None:
     with pytest.raises(ConfigError, match="boxed"):
         MathVerifier(extract="box")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="extract: stated is now guess: off"):
+        MathVerifier(extract="stated")  # type: ignore[arg-type]
 
 
 def test_any_of_several_references_will_do() -> None:

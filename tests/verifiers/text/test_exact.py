@@ -150,7 +150,7 @@ def test_a_reference_of_f1_is_texts_or_lists_of_texts(reference: Any) -> None:
 
 
 def test_the_stated_answer_is_compared_and_one_taken_back_is_none() -> None:
-    assert verify("I think so.\nAnswer: **fox**.", "fox", extract="stated").detail == {"found": "stated"}
+    assert verify("I think so.\nAnswer: **fox**.", "fox", extract="stated").score == 1
     finding = verify("Answer: fox\nThat is wrong.", "fox", extract="stated")
     assert (finding.reason, finding.detail["withheld"]) == ("no_answer", "retracted")
     assert verify("", "fox", extract="stated").reason == "no_answer"

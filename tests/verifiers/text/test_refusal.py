@@ -12,8 +12,8 @@ from genbench import registry
 from genbench.errors import DataError
 from genbench.stats.agreement import cohens_kappa
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.language.refusals import behaviour
 from genbench.verifiers.text.refusal import RefusalVerifier
+from genbench.verifiers.text.refusals import behaviour
 from tests.table import each_row
 
 ROWS = [

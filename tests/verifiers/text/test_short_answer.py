@@ -37,6 +37,11 @@ def verify(text: str, reference: Any) -> Finding:
         ("The answer is -35.", ["-35"]),
         ("Answer: three", ["3"]),
         ("Answer: NO", ["no"]),
+        ("1,200 people", ["1200"]),
+        ("**Yes.** The reason is that both are.", ["Yes"]),
+        ("**Yes**. Both are.\n\nThey were born in 1950.", ["Yes"]),
+        ("The answer is Paris, not Lyon.", ["Paris"]),
+        ("The answer is To be, not to seem.", ["To be, not to seem"]),
     ],
 )
 def test_every_form_of_answer_is_accepted(text: str, reference: Any) -> None:
@@ -56,6 +61,11 @@ def test_every_form_of_answer_is_accepted(text: str, reference: Any) -> None:
         ("The answer is 35.", ["-35"]),
         ("The answer is not valid.", ["valid"]),
         ("The answer is Yes and No.", ["Yes"]),
+        ("The answer is 1,200 people.", ["200"]),
+        ("The answer is Paris, not Lyon.", ["Lyon"]),
+        ("**Yes.** No, they are not of one kind.", ["Yes"]),
+        ("**Yes.** Both are.\n\nThe answer is No.", ["Yes"]),
+        ("**Yes.** Both are.\n\nNo", ["Yes"]),
     ],
 )
 def test_other_answers_are_not(text: str, reference: Any) -> None:

@@ -120,3 +120,35 @@ def test_unknown_modes_and_parsers_are_refused() -> None:
         FunctionCallVerifier(mode="strikt")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="parser"):
         FunctionCallVerifier(parser="nobody")
+
+
+CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"```json\n{CALL}\n```",
+            "one JSON call in a code fence, without the tags that the template asks for",
+        ),
+        (f"Sure:\n```\n[{CALL}, {CALL}]\n```", "several JSON calls in a code fence, without the tags"),
+        (f"I call {CALL} now.", "a JSON call within text, without the tags"),
+        (
+            "```python\nget_weather(city='Oslo')\n```",
+            "a call written as code in a code fence, without the tags",
+        ),
+        ("I would look at the weather in Oslo.", "text without a call"),
+        ("```json\n{}\n```", "text in a code fence without a call"),
+        (f"<tool_call>{CALL}", "a JSON call within text"),
+        ("", None),
+        (f"<tool_call>{CALL}</tool_call>", None),
+    ],
+)
+def test_a_reply_without_a_readable_call_is_told_for_what_it_is(text: str, said: str | None) -> None:
+    document = {"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}
+    wanted = [{"get_weather": {"city": ["Oslo"]}}]
+    reference = {"functions": [document], "calls": wanted, "form": "template"}
+    case = Case(SampleId("t", "p", 0), (Answer(text, "absent", "", False),), reference)
+    found = FunctionCallVerifier().verify(case).detail.get("reply")
+    assert found is None if said is None else str(found).startswith(said)

@@ -1,0 +1,1 @@
+"""Agent harnesses: programs of others that let a model act."""

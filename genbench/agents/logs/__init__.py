@@ -1,0 +1,1 @@
+"""Logs of agent harnesses, as one log format of `genbench import log`."""

@@ -1,0 +1,1 @@
+"""Other tools: their logs and task definitions read, runs written for them."""

@@ -1,0 +1,1 @@
+"""Runs night after night: the index of runs, what a track shows, and the gate."""

@@ -1,0 +1,1 @@
+"""The commands gate, trend and ledger."""

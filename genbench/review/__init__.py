@@ -1,0 +1,1 @@
+"""Reviews: what people say of stored samples, and the scores that they correct."""

@@ -1,1 +1,0 @@
-"""What answers say about themselves in words: announcements, commitments, withdrawals, bounds of values."""
