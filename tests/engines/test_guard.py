@@ -136,6 +136,31 @@ def test_no_engine_outlives_a_run_whose_guard_was_killed_first() -> None:
     wait_for(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
 
 
+FORK = """\
+import os, signal, time
+from genbench.engines.vllm.guard import EngineGuard
+with EngineGuard() as guard:
+    time.sleep(0.5)
+    os.kill(guard.watcher_pid, signal.SIGSTOP)  # it has no turn
+    if os.fork() == 0:
+        print(os.getpid(), guard.watcher_pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_an_engine_that_is_forked_just_before_its_run_is_killed_does_not_outlive_it() -> None:
+    run = subprocess.Popen([sys.executable, "-c", FORK], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    engine, watcher = (psutil.Process(int(word)) for word in run.stdout.readline().split())
+    run.kill()
+    run.wait()
+    assert engine.is_running()
+    watcher.resume()  # it looks for the run first, which is gone: only the engine's own word is left
+    wait_for(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
+    run.stdout.close()
+
+
 def test_descendants_are_found_when_they_start_and_stay_known_when_their_parent_ends() -> None:
     child = f"import subprocess; input(); p = subprocess.Popen({SLEEP!r}); print(p.pid, flush=True); input()"
     command = [sys.executable, "-S", "-c", child]

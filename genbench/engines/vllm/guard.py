@@ -15,6 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +24,7 @@ from typing import Self
 MARKER = "GENBENCH_RUN_MARKER"
 CAGE_OF = "GENBENCH_CAGE_OF"
 """The run's pid in the environment of a cage that is being opened, see sandbox/worker.py."""
+SETTLED = b"settled\n"
 _LOADING_POLL_S = 0.2
 _SETTLED_POLL_S = 5.0
 _KILL_FOR_S = 4.0
@@ -31,7 +34,9 @@ _REPLACE_PAUSE_S = 0.2
 class EngineGuard:
     """The context of one engine. While it is open, a watcher process guards the descendants of this one.
 
-    A watcher that is killed is replaced at once by a thread of this process.
+    A watcher that is killed is replaced at once by a thread of this process. Each process that is forked
+    meanwhile tells the watcher its pid before it does anything else, and ends if the run is gone by then: on
+    a busy machine the watcher may have no turn between the fork of an engine and the end of its run.
     """
 
     def __init__(self) -> None:
@@ -49,8 +54,10 @@ class EngineGuard:
 
     def __enter__(self) -> Self:
         os.environ[MARKER] = self._marker
-        self._is_open = True
+        self._is_open, self._run = True, os.pidfd_open(os.getpid())
         self._watcher = self._start()
+        _tell_of_forks()
+        _open.append(self)
         threading.Thread(target=self._keep, args=(self._watcher,), daemon=True, name="genbench-guard").start()
         return self
 
@@ -91,14 +98,27 @@ class EngineGuard:
     def _tell(self, watcher: subprocess.Popen[bytes]) -> None:
         if self._is_settled and watcher.stdin is not None:
             try:
-                watcher.stdin.write(b"settled\n")
+                watcher.stdin.write(SETTLED)
             except OSError:  # it was killed, and the thread replaces it
                 return
+
+    def forked(self) -> None:
+        """Tell the watcher of this process, which has just been forked. No lock is taken: its owner is gone."""
+        watcher = self._watcher
+        if watcher is not None and watcher.stdin is not None:
+            with suppress(OSError, ValueError):  # it was killed, and its successor reads all processes
+                os.write(watcher.stdin.fileno(), b"%d\n" % os.getpid())
+        ended = select.poll()  # select takes no descriptor over 1,023
+        ended.register(self._run, select.POLLIN)
+        if ended.poll(0):
+            os._exit(1)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.environ.pop(MARKER, None)
+        with suppress(ValueError):
+            _open.remove(self)
         with self._lock:
             self._is_open = False
             watcher, self._watcher = self._watcher, None
@@ -106,6 +126,16 @@ class EngineGuard:
             watcher.kill()
             watcher.wait()
             _close_input(watcher)
+        os.close(self._run)
+
+
+_open: list[EngineGuard] = []
+
+
+@cache
+def _tell_of_forks() -> None:
+    """Make each process that is forked from now on tell the open guards of itself."""
+    os.register_at_fork(after_in_child=lambda: [guard.forked() for guard in _open])
 
 
 def _close_input(watcher: subprocess.Popen[bytes]) -> None:
@@ -133,22 +163,48 @@ def watch(parent: int, marker: str) -> None:
     try:
         handle = os.pidfd_open(parent)
     except ProcessLookupError:
-        _kill_all(set(), wanted)
+        words, family = Words(), Family(parent)
+        while select.select([0], [], [], 0)[0] and words.read():
+            family.look(words.forked())
+        _kill_all(family.members, wanted)
         return
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(0, select.POLLIN)
-    pause, family = _LOADING_POLL_S, Family(parent)
+    pause, family, words = _LOADING_POLL_S, Family(parent), Words()
     while True:
         ready = dict(poll.poll(pause * 1000))
-        if handle in ready:
-            break
         if 0 in ready:
-            if not os.read(0, 4096):
+            if not words.read():
                 poll.unregister(0)
-            pause = _SETTLED_POLL_S
-        family.look()
+            if words.is_settled:
+                pause = _SETTLED_POLL_S
+        elif handle in ready:  # only when all is read that was written before
+            break
+        family.look(words.forked())
     _kill_all(family.members, wanted)
+
+
+class Words:
+    """What the run and its forked processes write to the watcher: a pid a line, and that the engine is up."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._pids: list[int] = []
+        self.is_settled = False
+
+    def read(self) -> bool:
+        """Read what is there. Return False at the end of the input."""
+        block = os.read(0, 65536)
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        self.is_settled = self.is_settled or SETTLED.strip() in lines
+        self._pids += [int(line) for line in lines if line.isdigit()]
+        return bool(block)
+
+    def forked(self) -> list[int]:
+        """Return the pids that were read since the last call."""
+        pids, self._pids = self._pids, []
+        return pids
 
 
 class Family:
@@ -169,8 +225,9 @@ class Family:
         """Pid and start time of each descendant, also after its parent has ended."""
         self.look()
 
-    def look(self) -> None:
-        """Add the descendants that started since the last look. Forget those that have ended."""
+    def look(self, named: Iterable[int] = ()) -> None:
+        """Add the descendants that started since the last look, and those named. Forget those that ended."""
+        self.members |= {(pid, start) for pid in named if (start := _start(pid)) is not None}
         pids = set(_pids())
         new, self._read = pids - self._read, pids
         self.members = {entry for entry in self.members if entry[0] in pids and _start(entry[0]) == entry[1]}
