@@ -68,16 +68,19 @@ def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, dra
     if metric.is_mean:
         return scores.means
     values = np.full(scores.n, np.nan)
-    for i in np.flatnonzero(scores.scored >= draws):
-        kept = ~np.isnan(scores.values[i])
-        row = scores.values[i][kept]
-        if metric.kind == "maj@":
-            assert answers is not None
+    enough = np.flatnonzero(scores.scored >= draws)
+    if metric.kind == "maj@":
+        assert answers is not None
+        for i in enough:
+            kept = ~np.isnan(scores.values[i])
             votes = [answers[i][j] for j in np.flatnonzero(kept)]
-            values[i] = maj_at_k(votes, [float(score) for score in row], draws)
-        else:
-            share = pass_at_k if metric.kind == "pass@" else pass_hat_k
-            values[i] = share(len(row), int((row == 1).sum()), draws)
+            values[i] = maj_at_k(votes, [float(score) for score in scores.values[i][kept]], draws)
+        return values
+    share = pass_at_k if metric.kind == "pass@" else pass_hat_k
+    counts = np.stack([scores.scored, (scores.values == 1).sum(axis=1)], axis=1)[enough]
+    kinds, places = np.unique(counts, axis=0, return_inverse=True)  # few, whatever the number of problems
+    shares = np.array([share(int(n), int(right), draws) for n, right in kinds])
+    values[enough] = shares[places.reshape(-1)]
     return values
 
 
