@@ -58,6 +58,7 @@ def doctor(as_json: JsonOption = False) -> None:
         "genbench tasks mmlu",
         "genbench tasks --family maths",
         "genbench tasks --language de",
+        "genbench tasks --long",
     ),
 )
 def tasks(
@@ -72,6 +73,9 @@ def tasks(
     language: Annotated[
         str | None, typer.Option(help="Code of a language of the questions, such as de.")
     ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="Show whole summaries, and the licences of the data.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the benchmarks by what they ask for, or show one.
@@ -90,7 +94,7 @@ def tasks(
         others = ", ".join(item.info.name for item in found if item not in named)
         print(f"others with '{named[0].info.name}': {others}" if others else "", end="\n" if others else "")
     else:
-        print(tasks_text([item.info for item in found], shutil.get_terminal_size().columns))
+        print(tasks_text([item.info for item in found], shutil.get_terminal_size().columns, long=long))
 
 
 @app.command(epilog=examples("genbench plugins", "genbench plugins --json"))
