@@ -4,7 +4,7 @@
 
 Every night has a checkpoint of its own, mixed from the weights of the tiny pair: most of `tuned`, a little
 more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM engine
-answers the requests of `genbench check --prompts` for each checkpoint, after a reload of its weights, so that
+answers the requests of `genbench prompts` for each checkpoint, after a reload of its weights, so that
 the engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron
 line would. A stopped command continues.
 

@@ -65,6 +65,14 @@ class JsonRecord(BaseModel):
 class ShownRecord(JsonRecord):
     """A record that a notebook shows by itself, drawn by genbench.reports.notebook."""
 
+    def __str__(self) -> str:
+        """Return one line."""
+        found: str = import_module("genbench.reports.notebook").line(self)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
     def _repr_html_(self) -> str:
         found: str = import_module("genbench.reports.notebook").html(self)
         return found

@@ -326,7 +326,7 @@ def write_subset(
     suite, _ = open_suite(options)
     tasks = load_tasks(suite, options)
     if len(tasks) != 1:
-        raise InputError(f"--subset: {len(tasks)} tasks are chosen; name one with --task")
+        raise InputError(f"subset: {len(tasks)} tasks are chosen; name one with --task")
     task = tasks[0]
     record = make_subset(task.name, task.problems, n, seed, strata)
     path = output or Path(f"{task.name}-{n}.json")

@@ -123,12 +123,16 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "gate": "genbench.nights.commands.trend",
         "trend": "genbench.nights.commands.trend",
         "ledger": "genbench.nights.commands.ledger",
+        "prune": "genbench.nights.commands.ledger",
         "queue": "genbench.team.commands.queue",
+        "schedule": "genbench.team.commands.queue",
         "watch": "genbench.team.commands.watch",
         "serve": "genbench.team.commands.serve",
         "launch": "genbench.team.commands.launch",
         "import": "genbench.interop.commands",
         "export": "genbench.interop.commands",
+        "label": "genbench.review.commands",
+        "arena": "genbench.review.commands",
         "review": "genbench.review.commands",
     }
 )

@@ -14,13 +14,14 @@ import genbench
 from genbench.registry import COMMANDS
 
 PANELS: Mapping[str, Sequence[str]] = {
-    "Start here": ("init", "check", "run", "show", "compare"),
-    "Prepare": ("tasks", "doctor", "mirror", "judge"),
-    "Stored runs": ("report", "score", "merge"),
-    "Decide": ("estimate", "rank", "power", "quality", "review", "contamination"),
-    "Every night": ("gate", "trend", "ledger"),
-    "Service and clusters": ("queue", "watch", "serve", "launch"),
-    "Other tools": ("import", "export", "sandbox"),
+    "Start here": ("init", "check", "run", "show", "compare", "report"),
+    "Before a run": ("tasks", "doctor", "power", "prompts", "subset", "mirror"),
+    "Other measures": ("perplexity", "parity", "noise", "contamination"),
+    "Judges and people": ("judge", "rank", "label", "arena", "review"),
+    "Stored runs": ("status", "score", "merge", "metrics", "budgets", "quality"),
+    "Training and nights": ("watch", "checkpoints", "schedule", "gate", "trend", "ledger", "prune"),
+    "Teams and clusters": ("serve", "queue", "launch"),
+    "Other tools": ("import", "export", "plugins", "sandbox"),
 }
 """The commands of `genbench --help` in reading order, by purpose. A group is one entry."""
 

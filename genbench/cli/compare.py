@@ -15,10 +15,10 @@ from genbench.cli.options import (
     DataOption,
     JsonOption,
     LedgerOption,
+    RunArgument,
     SideArgument,
     SuiteArgument,
     TrustOption,
-    check_mode,
     open_history,
     with_run_options,
 )
@@ -36,21 +36,13 @@ if TYPE_CHECKING:
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
-        "genbench compare runs/n/tuned runs/n/tuned-other-judge --judges",
-        "genbench compare --published",
-        "genbench compare --published runs/mmlu-1a2b3c4d/llama",
     ),
 )
 def compare(
-    context: typer.Context,
     sides: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="BASE TUNED",
-            help="Run folders RUN_DIR/<model>, or score files. With --published any number of run folders or "
-            "names of parity cards; none lists all cards.",
-        ),
-    ] = None,
+        list[Path],
+        typer.Argument(metavar="BASE TUNED", help="Run folders RUN_DIR/<model>, or score files."),
+    ],
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 if tuned REGRESSED.")] = False,
     strict: Annotated[
@@ -90,52 +82,23 @@ def compare(
     ] = 50,
     data_dir: DataOption = None,
     trust_run: TrustOption = [],  # noqa: B006
-    judges: Annotated[
-        bool,
-        typer.Option(
-            "--judges",
-            help="The sides are the same texts by two judges: what the second judge changes, task by task.",
-        ),
-    ] = False,
-    published: Annotated[
-        bool, typer.Option("--published", help="Compare runs with published scores, or list those.")
-    ] = False,
-    stored: Annotated[
-        Path,
-        typer.Option("--runs", help="With --published: the folder of runs from which states are read."),
-    ] = Path("runs"),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two runs: differences, reasons, verdicts.
+    """Compare two runs: what changed, by how much, why.
 
     Prints the verdict, the table and at most 30 lines.
 
     --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
     every night use `genbench gate`, which keeps a budget of false alarms a year.
 
-    --judges compares judges and no models. The second side is the first one, scored under another judge by
-    `genbench score RUN --suite EDITED.yaml --into FOLDER`.
-
-    The published scores are those of the parity cards. A run of a whole card stores its state, and the list
-    shows it. A score agrees if the 95% interval of the difference contains zero. A run made with --responses
-    neither agrees nor differs: this engine did not draw it.
-
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
-    check_mode(context, "--judges", judges, own=(), shared=("sides", "task", "as_json"))
-    check_mode(context, "--published", published, own=("stored",), shared=("sides", "as_json"))
-    if published:
-        _compare_with_published(sides or [], stored, as_json)
-        return
-    if sides is None or len(sides) != 2:
-        raise typer.BadParameter(f"wanted two, found {len(sides or ())}", param_hint="BASE TUNED")
+    if len(sides) != 2:
+        raise typer.BadParameter(f"wanted two, found {len(sides)}", param_hint="BASE TUNED")
     base, tuned = sides
-    if judges:
-        _compare_judges(base, tuned, task, as_json)
-        return
     record = genbench.compare(
         base,
         tuned,
@@ -155,16 +118,30 @@ def compare(
         raise typer.Exit(record.exit_code)
 
 
-def _compare_judges(first: Path, second: Path, tasks: list[str], as_json: bool) -> None:
-    """Print what another judge makes of the same texts."""
-    from genbench.analysis.comparison.judge_change import judge_changes
-    from genbench.reports.terminal.compare import judge_changes_text
+@app.command(
+    epilog=examples(
+        "genbench parity", "genbench parity llama_3_1_8b_mmlu", "genbench parity runs/mmlu-1a2b3c4d/llama"
+    ),
+)
+def parity(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN|CARD]...",
+            help="Run folders RUN_DIR/<model>, or names of parity cards. None lists all cards.",
+        ),
+    ] = None,
+    stored: Annotated[
+        Path, typer.Option("--runs", help="The folder of runs from which the states of cards are read.")
+    ] = Path("runs"),
+    as_json: JsonOption = False,
+) -> None:
+    """Compare runs with published scores, by parity cards.
 
-    print_record(judge_changes(first, second, tasks), judge_changes_text, as_json)
-
-
-def _compare_with_published(runs: list[Path], stored: Path, as_json: bool) -> None:
-    """Print how runs compare with their cards, or the named cards, or the list of all cards."""
+    A run of a whole card stores its state, and the list shows it. A score agrees if the 95% interval of the
+    difference contains zero. A run made with --responses neither agrees nor differs: this engine did not
+    draw it.
+    """
     from genbench.reports.parity import (
         card_text,
         cards_record,
@@ -176,6 +153,7 @@ def _compare_with_published(runs: list[Path], stored: Path, as_json: bool) -> No
         stored_states,
     )
 
+    runs = runs or []
     named = named_cards(runs)
     if named and not as_json:
         states = stored_states(stored)
@@ -209,56 +187,61 @@ def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> 
 
 @app.command(
     epilog=examples(
-        "genbench estimate scores.jsonl --metrics pass@1,pass@5,maj@3",
-        "genbench estimate runs/n/tuned --json",
-        "genbench estimate runs/n/tuned --task aime25 --curve",
-        "genbench estimate runs/seed0/base --noise runs/seed1/base",
+        "genbench metrics scores.jsonl --metrics pass@1,pass@5,maj@3",
+        "genbench metrics runs/n/tuned --json",
+        "genbench metrics runs/n/tuned --task aime25 --curve",
     ),
 )
-def estimate(
-    context: typer.Context,
+def metrics(
     source: SideArgument,
     task: Annotated[list[str], typer.Option("--task", help="Estimate only this task. Repeatable.")] = [],  # noqa: B006
-    metrics: Annotated[
-        str, typer.Option(help="Estimate these metrics instead of the tasks' own: pass@1,pass@5,maj@3.")
+    wanted: Annotated[
+        str,
+        typer.Option(
+            "--metrics", help="Estimate these metrics instead of the tasks' own: pass@1,pass@5,maj@3."
+        ),
     ] = "",
     curve: Annotated[
         bool,
         typer.Option("--curve", help="Also pass@k and maj@k for 1, 2, 4 … samples, and pass@k up to 4 k."),
     ] = False,
-    noise: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="A run of the same model at another run seed. Measures how far the score moves by itself.",
-        ),
-    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute pass@k, maj@k … of a run or a score file.
+
+    Every value comes with two intervals: for new problems of the kind, and for a re-run.
+    """
+    from genbench.reports.terminal.estimate import estimate_text
+
+    asked = tuple(name.strip() for name in wanted.split(",") if name.strip())
+    estimation = genbench.estimate(source, tasks=task, metrics=asked, curve=curve)
+    print_record(estimation, estimate_text, as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench noise runs/seed0/base runs/seed1/base", "genbench noise runs/a/base runs/b/base --same-seed"
+    ),
+)
+def noise(
+    run: RunArgument,
+    other: Annotated[Path, typer.Argument(help="A run of the same model at another run seed.")],
     same_seed: Annotated[
         bool,
         typer.Option(
-            "--same-seed",
-            help="With --noise: both have the same run seed. Measures only the noise of the engine.",
+            "--same-seed", help="Both have the same run seed. Measures only the noise of the engine."
         ),
     ] = False,
     allow: AllowOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate the metrics of a run or a score file.
+    """Measure how far a score moves if a model is run twice.
 
-    Every value comes with two intervals: for new problems of the kind, and for a re-run. The noise that
-    --noise measures is kept in both runs and shown by compare.
+    What is measured is kept in both runs and shown by compare.
     """
-    from genbench.reports.terminal.estimate import estimate_text, noise_text
+    from genbench.reports.terminal.estimate import noise_text
 
-    noise_only = ("same_seed", "allow")
-    check_mode(context, "--noise", noise is not None, own=noise_only, shared=("source", "as_json"))
-    if noise is not None:
-        measured = genbench.noise(source, noise, same_seed=same_seed, allow=allow)
-        print_record(measured, noise_text, as_json)
-        return
-    asked = tuple(name.strip() for name in metrics.split(",") if name.strip())
-    estimation = genbench.estimate(source, tasks=task, metrics=asked, curve=curve)
-    print_record(estimation, estimate_text, as_json)
+    print_record(genbench.noise(run, other, same_seed=same_seed, allow=allow), noise_text, as_json)
 
 
 @app.command(
@@ -310,7 +293,7 @@ def power(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the smallest drop that each task can detect.
+    """Compute the smallest drop that a suite can detect.
 
     Also says how many samples or problems would detect a smaller one. No GPU is used.
     """
@@ -369,7 +352,7 @@ def rank(
     allow: AllowOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Rank several models from stored pairs.
+    """Make a leaderboard of models from a judge's pairs.
 
     The strengths are Bradley-Terry's, in log odds, with intervals.
     """

@@ -27,7 +27,7 @@ contamination_app = command_group("contamination")
 
 @contamination_app.callback()
 def contamination() -> None:
-    """Look for signs that a model has seen a task.
+    """Look for test questions in training data.
 
     `text` searches training files. `runs` looks at what models solve.
     """

@@ -134,7 +134,7 @@ RunsArgument = Annotated[
 def check_mode(
     context: typer.Context, mode: str, chosen: bool, *, own: Collection[str] = (), shared: Collection[str]
 ) -> None:
-    """Refuse options that do not go with a mode of a command, such as `compare --published`.
+    """Refuse options that do not go with a mode of a command, such as `init --schema`.
 
     Args:
         mode: the option that chooses the mode.

@@ -15,7 +15,7 @@ import typer
 
 import genbench
 from genbench.cli.app import app, command_group, examples
-from genbench.cli.options import DataOption, JsonOption, check_mode, with_run_options
+from genbench.cli.options import DataOption, JsonOption, RunArgument, check_mode, with_run_options
 from genbench.cli.output import (
     print_checks,
     print_json,
@@ -29,6 +29,15 @@ from genbench.runs.options import RunOptions
 if TYPE_CHECKING:
     from genbench.pipeline import RunOptions
     from genbench.runs.execution.preflight import Check
+
+
+_ASKED = ("models", "data_dir", "limit", "tasks", "k", "overrides", "with_test", "trust_code")
+"""Options of `genbench run` that say what is asked of whom."""
+
+OneSuite = Annotated[
+    str | None,
+    typer.Argument(help="A suite file, or the name of a shipped suite. Or give --model and --task."),
+]
 
 
 @app.command(epilog=examples("genbench doctor", "genbench doctor --json"))
@@ -49,11 +58,10 @@ def doctor(as_json: JsonOption = False) -> None:
         "genbench tasks mmlu",
         "genbench tasks --family maths",
         "genbench tasks --language de",
-        "genbench tasks --plugins",
+        "genbench tasks --long",
     ),
 )
 def tasks(
-    context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(help="Words of the name or of the summary. A whole name shows one task."),
@@ -65,24 +73,18 @@ def tasks(
     language: Annotated[
         str | None, typer.Option(help="Code of a language of the questions, such as de.")
     ] = None,
-    plugins: Annotated[
-        bool, typer.Option("--plugins", help="List everything that a suite or a command can name.")
+    long: Annotated[
+        bool, typer.Option("--long", help="Show whole summaries, and the licences of the data.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the named tasks by what they ask for, or show one.
+    """List the benchmarks by what they ask for, or show one.
 
     Each is shown with its rows, number of samples per problem (k), and whether its dataset is gated. One task
     is shown with its dataset, licence, options, protocols and the scores that others report.
-    With --plugins, tasks, verifiers, metrics, engines, export formats and judge forms are listed, each with
-    the package that brings it.
     """
     from genbench.tasks.catalogue import find_tasks, known_tasks, task_record, task_text, tasks_text
 
-    check_mode(context, "--plugins", plugins, shared=("as_json",))
-    if plugins:
-        _print_plugins(as_json)
-        return
     found = find_tasks(known_tasks(), words or [], family, kind, language)
     named = [item for item in found if words == [item.info.name]]
     if as_json:
@@ -92,11 +94,16 @@ def tasks(
         others = ", ".join(item.info.name for item in found if item not in named)
         print(f"others with '{named[0].info.name}': {others}" if others else "", end="\n" if others else "")
     else:
-        print(tasks_text([item.info for item in found], shutil.get_terminal_size().columns))
+        print(tasks_text([item.info for item in found], shutil.get_terminal_size().columns, long=long))
 
 
-def _print_plugins(as_json: bool) -> None:
-    """Print what a suite or a command can name, and on stderr what is wrong with plug-ins."""
+@app.command(epilog=examples("genbench plugins", "genbench plugins --json"))
+def plugins(as_json: JsonOption = False) -> None:
+    """List everything that a suite or a command can name.
+
+    Tasks, verifiers, metrics, engines, export formats and judge forms are listed, each with the package that
+    brings it. What is wrong with a plug-in is said on stderr.
+    """
     from genbench import registry
 
     found, mistakes = registry.plug_ins(), registry.mistakes()
@@ -145,15 +152,11 @@ def init(
         "genbench check reasoning --data-dir /data/mirror",
         "genbench check smollm3 --speed 12000 --mean-tokens 6000",
         "genbench check suites/*.yaml --data-dir /data/mirror",
-        "genbench check quickstart --prompts --task arithmetic",
-        "genbench check suite.yaml --prompts --json > requests.jsonl",
         "genbench check suite.yaml --trust-code folder",
-        "genbench check suite.yaml --task mmlu --subset 250 --strata subject -o mmlu-250.json",
     ),
 )
-@with_run_options("models", "data_dir", "limit", "tasks", "k", "overrides", "with_test", "trust_code")
+@with_run_options(*_ASKED)
 def check(
-    context: typer.Context,
     options: RunOptions,
     suites: Annotated[
         list[str] | None,
@@ -169,65 +172,19 @@ def check(
     mean_tokens: Annotated[
         int | None, typer.Option(min=1, help="Expected completion tokens of one reply, for the estimate.")
     ] = None,
-    prompts: Annotated[
-        bool,
-        typer.Option(
-            "--prompts",
-            help="Print the rendered prompts and their tokens instead. With --json: every request of the "
-            "run, one JSON object per line, for another engine (see run --responses).",
-        ),
-    ] = False,
-    subset: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Write a random part of so many problems of one --task, for `subset:` in a suite."
-        ),
-    ] = None,
-    strata: Annotated[
-        str | None, typer.Option(help="With --subset: a column whose values keep their share.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="With --subset: which part.")] = 0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="With --subset: the file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check suites in seconds, without an engine.
+    """Check a suite in seconds, and estimate its hours.
 
     Data, digests, chat templates, context budget, verifiers and disk are checked. The tokens and hours of the
     run are estimated from --speed and --mean-tokens. Exit code 2 means that the suite cannot run as it is.
     """
     from genbench.runs.execution.preflight import CostAssumptions, check_suite
 
-    check_mode(
-        context,
-        "--prompts",
-        prompts,
-        shared=(
-            "suites",
-            "models",
-            "data_dir",
-            "limit",
-            "tasks",
-            "k",
-            "overrides",
-            "with_test",
-            "trust_code",
-            "as_json",
-        ),
-    )
     named: list[str | None] = [*suites] if suites else [None]
-    if (prompts or subset) and len(named) > 1:
-        raise typer.BadParameter("goes with one suite", param_hint="--prompts" if prompts else "--subset")
-    if subset is not None:
-        _write_subset(replace(options, suite=named[0]), subset, strata, seed, output)
-        return
-    if strata is not None or output is not None or seed:
-        raise typer.BadParameter("--strata, --seed and --output go with --subset")
     assumed = CostAssumptions.given(speed, mean_tokens)
     found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(named):
-        if prompts:
-            _print_prompts(replace(options, suite=suite), as_json)
-            return
         name = suite or "the command"
         found[name] = check_suite(replace(options, suite=suite), assumed)
         if not as_json:
@@ -239,15 +196,19 @@ def check(
         raise typer.Exit(2)
 
 
-def _write_subset(options: RunOptions, n: int, strata: str | None, seed: int, output: Path | None) -> None:
-    """Write a frozen random part of the one task that is chosen, and say what it finds."""
-    from genbench.pipeline import write_subset
+@app.command(
+    epilog=examples(
+        "genbench prompts quickstart --task arithmetic", "genbench prompts suite.yaml --json > requests.jsonl"
+    ),
+)
+@with_run_options(*_ASKED)
+def prompts(options: RunOptions, suite: OneSuite = None, as_json: JsonOption = False) -> None:
+    """Print the prompts as a model gets them, with token ids.
 
-    print_lines(write_subset(options, n, output, strata=strata, seed=seed))
-
-
-def _print_prompts(options: RunOptions, as_json: bool) -> None:
-    """Print the first prompt of each task, or those of `limit` problems, or all requests as JSON."""
+    The first prompt of each task is printed, or those of --limit problems. With --json: every request of the
+    run, one JSON object per line, for another engine (see run --responses).
+    """
+    options = replace(options, suite=suite)
     if not as_json and options.limit is None:
         options = replace(options, limit=1)
     for record in genbench.prompts(options):
@@ -257,6 +218,28 @@ def _print_prompts(options: RunOptions, as_json: bool) -> None:
             where = f"{record.model} / {record.task} / {record.problem_id}"
             print(f"── {where}: {len(record.prompt_token_ids)} tokens, seed {record.seed} of sample 0")
             print_lines([record.prompt, f"token ids: {list(record.prompt_token_ids)}"])
+
+
+@app.command(
+    epilog=examples("genbench subset suite.yaml --task mmlu --n 250 --strata subject -o mmlu-250.json"),
+)
+@with_run_options("models", "data_dir", "tasks", "overrides", "with_test", "trust_code")
+def subset(
+    options: RunOptions,
+    n: Annotated[int, typer.Option("--n", min=1, help="Problems of the part.")],
+    suite: OneSuite = None,
+    strata: Annotated[str | None, typer.Option(help="A column whose values keep their share.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which part.")] = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file.")] = None,
+) -> None:
+    """Choose a smaller random part of a benchmark.
+
+    The problems of the one --task are written into a file, for `subset:` in a suite. The command says what
+    the part finds.
+    """
+    from genbench.pipeline import write_subset
+
+    print_lines(write_subset(replace(options, suite=suite), n, output, strata=strata, seed=seed))
 
 
 def _outcome(suite: str, checks: Sequence[Check], *, several: bool) -> Iterator[str]:
@@ -295,7 +278,7 @@ def mirror(
     ] = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch what a machine without network needs.
+    """Download data for a machine without network.
 
     Datasets are fetched at their pinned revisions and read back. Data of nltk come with the tasks that use
     them. What is in DIR already is kept. The command ends with the lines that the other machine needs.
@@ -321,7 +304,7 @@ judge_app = command_group("judge")
 
 @judge_app.callback()
 def judge() -> None:
-    """Check how far an LLM judge can be trusted."""
+    """Check an LLM judge, or compare two judges."""
 
 
 @judge_app.command(
@@ -366,3 +349,24 @@ def judge_check(
         judge_text,
         as_json,
     )
+
+
+@judge_app.command(
+    "compare",
+    epilog=examples("genbench judge compare runs/n/tuned runs/n/tuned-other-judge"),
+)
+def judge_compare(
+    run: RunArgument,
+    other: Annotated[Path, typer.Argument(help="The same run, scored under another judge.")],
+    task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two judges on the same texts, task by task.
+
+    The second run is the first one, scored under another judge by
+    `genbench score RUN --suite EDITED.yaml --into FOLDER`.
+    """
+    from genbench.analysis.comparison.judge_change import judge_changes
+    from genbench.reports.terminal.compare import judge_changes_text
+
+    print_record(judge_changes(run, other, task), judge_changes_text, as_json)

@@ -31,7 +31,7 @@ def quality(
     notes: NotesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell which tasks tell models apart.
+    """Tell which benchmarks tell models apart.
 
     A row a task: useful problems, noise of samples and of nights, order of models on other problems, the
     ceiling by references that look wrong, cost, and what to do. Nothing is drawn.

@@ -15,7 +15,6 @@ from genbench.cli.options import (
     JsonOption,
     RunArgument,
     TrustOption,
-    check_mode,
     with_run_options,
 )
 from genbench.cli.output import command_line, print_report
@@ -36,62 +35,63 @@ if TYPE_CHECKING:
         "genbench run suite.yaml --models-from 'sft/checkpoint-*'",
         "genbench run nightly.yaml --model tuned=./checkpoints/latest --night",
         "genbench run suite.yaml --model tuned=./ckpt --against runs/base/base --adaptive",
-        "genbench run --perplexity held-out.jsonl --model ./ckpt",
-        "genbench run --perplexity ORG/DATASET --split validation --column content --model ./ckpt",
     ),
 )
 @with_run_options(*run_options())
 def run(
-    context: typer.Context,
     options: RunOptions,
     suite: Annotated[
         str | None,
         typer.Argument(help="A suite file, or the name of a shipped suite. Or give --model and --task."),
     ] = None,
-    perplexity: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="Measure the perplexity on held-out text instead: a file of documents (JSON Lines, Parquet, "
-            "CSV, or one text), a dataset ORG/NAME, or a task of documents such as wikitext.",
-        ),
-    ] = None,
-    column: Annotated[str, typer.Option(help="With --perplexity: the column of the documents.")] = "text",
-    config: Annotated[str, typer.Option(help="With --perplexity: the config of a dataset.")] = "default",
-    split: Annotated[str, typer.Option(help="With --perplexity: the split of a dataset.")] = "test",
-    window: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="With --perplexity: tokens that are scored at a time. Default: the model's context.",
-        ),
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Sample, verify and estimate every model of a suite.
+    """Draw and score a suite, or score answers that you have.
 
-    Without a suite file, --model PATH and --task NAME say what is run, under the default decoding.
-
-    With --perplexity, bits per byte, and perplexities by byte, word and token are printed, with intervals
-    over documents. Documents are scored in disjoint windows, so the values depend on --window.
+    Without a suite file, --model PATH and --task NAME say what is run, under the default decoding. With
+    --responses FILE nothing is drawn, and no engine is needed.
 
     The same command continues a run that was stopped. A finished run draws nothing again.
     """
+    _finish(genbench.run(replace(options, suite=suite, command=command_line())), as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench perplexity held-out.jsonl --model ./ckpt",
+        "genbench perplexity wikitext --model base=./base --model tuned=./ckpt",
+        "genbench perplexity ORG/DATASET --split validation --column content --model ./ckpt",
+    ),
+)
+@with_run_options("models", "models_from", "run_dir", "data_dir", "limit", "overrides")
+def perplexity(
+    options: RunOptions,
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A file of documents (JSON Lines, Parquet, CSV, or one text), a dataset ORG/NAME, or a task "
+            "of documents such as wikitext.",
+        ),
+    ],
+    column: Annotated[str, typer.Option(help="The column of the documents.")] = "text",
+    config: Annotated[str, typer.Option(help="The config of a dataset.")] = "default",
+    split: Annotated[str, typer.Option(help="The split of a dataset.")] = "test",
+    window: Annotated[
+        int | None,
+        typer.Option(min=2, help="Tokens that are scored at a time. Default: the model's context."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure perplexity and bits per byte on text of yours.
+
+    Perplexities are by byte, word and token, with intervals over documents. Documents are scored in disjoint
+    windows, so the values depend on --window. The result is a run like others.
+    """
     from genbench.runs.perplexity import perplexity_options
 
-    check_mode(
-        context,
-        "--perplexity",
-        perplexity is not None,
-        own=("column", "config", "split", "window"),
-        shared=("models", "models_from", "run_dir", "data_dir", "limit", "overrides", "as_json"),
-    )
-    options = replace(options, suite=suite, command=command_line())
-    if perplexity is not None:
-        options = perplexity_options(
-            perplexity, options, column=column, config=config, split=split, window=window
-        )
-    _finish(genbench.run(options), as_json)
+    options = replace(options, command=command_line())
+    scored = perplexity_options(data, options, column=column, config=config, split=split, window=window)
+    _finish(genbench.run(scored), as_json)
 
 
 @app.command(
@@ -113,7 +113,7 @@ def score(
     trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a stored run without an engine.
+    """Score stored answers again, without an engine.
 
     Responses without a verdict are verified, then results and report are written anew. With --suite the
     run keeps its references, and its samples are scored again in a folder of their own. A run that you did
@@ -140,7 +140,7 @@ def merge(
     trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Join the parts of one run (see run --shard).
+    """Join the parts of a run that was drawn in shards.
 
     Responses without a verdict are verified, then results and report are written.
     """

@@ -1,4 +1,4 @@
-"""Commands that show a run: its table, its progress, its samples, its report."""
+"""Commands that show runs: tables, samples, progress, fewer tokens, checkpoints, and the report."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from genbench.cli.options import (
     AllowOption,
     DataOption,
     JsonOption,
+    RunArgument,
     RunsArgument,
     TrustOption,
-    check_mode,
 )
 from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written
 
@@ -47,7 +47,7 @@ def report(
         ),
     ] = False,
 ) -> None:
-    """Write the report of one or more runs.
+    """Write a page or Markdown of one or more runs.
 
     HTML is written as report.html, with samples.parquet. Markdown and JSON are printed.
     """
@@ -72,16 +72,10 @@ def report(
         "genbench show runs/q/tuned arithmetic a-17",
         "genbench show runs/q/base arithmetic --status truncated",
         "genbench show runs/q/base arithmetic --with runs/q/tuned --flip gained",
-        "genbench show runs/q/tuned --budgets all --verify",
-        "genbench show runs/q/tuned aime25 --budgets 4096,8192,32768 --with runs/q/base",
-        "genbench show runs/q --progress",
     ),
 )
 def show(
-    context: typer.Context,
-    run_dir: Annotated[
-        Path, typer.Argument(help="The folder of one run: RUN_DIR/<model>. With --progress also RUN_DIR.")
-    ],
+    run_dir: RunArgument,
     task: Annotated[str | None, typer.Argument(help="Show the problems of this task.")] = None,
     problem: Annotated[str | None, typer.Argument(help="Show the samples of this problem.")] = None,
     status: Annotated[
@@ -96,67 +90,19 @@ def show(
     flip: Annotated[
         str | None, typer.Option(help="gained or lost: only what --with scores higher, or lower.")
     ] = None,
-    budgets: Annotated[
-        str | None,
-        typer.Option(
-            "--budgets",
-            metavar="N,N|all",
-            help="Show what the run would have scored with at most N tokens a reply; all: its own limit, "
-            "halved again and again. --with names the base.",
-        ),
-    ] = None,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="With --budgets: verify what replies had said by then. Closes the bounds."
-        ),
-    ] = False,
-    data_dir: DataOption = None,
-    trust_run: TrustOption = [],  # noqa: B006
-    progress: Annotated[
-        bool, typer.Option("--progress", help="Show the progress of a run, which may be running.")
-    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a run: its table, the problems of a task, or samples.
-
-    With --with, a second run is shown next to it. With --budgets, the score at fewer tokens, which the stored
-    replies tell: what had ended counts as it is, an open trace as wrong, an answer that had begun as unknown.
-    With --progress, samples, tokens per second, time left and
-    the process that writes the run are shown, from another terminal.
-    """
+    """Show a run: its table, its wrong answers, its samples."""
     from genbench.pipeline import latest_results
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.terminal.show import (
-        budgets_text,
         reviewed_lines,
         sample_pairs_text,
         samples_text,
-        status_text,
         task_pairs_text,
         task_text,
     )
 
-    check_mode(context, "--progress", progress, shared=("run_dir", "as_json"))
-    shared = ("run_dir", "task", "with_", "as_json", "verify", "data_dir", "trust_run")
-    check_mode(context, "--budgets", budgets is not None, shared=shared)
-    if verify and budgets is None:
-        raise typer.BadParameter("goes with --budgets", param_hint="--verify")
-    if progress:
-        print_record(genbench.status(run_dir), status_text, as_json)
-        return
-    if budgets is not None:
-        chosen = [task] if task else []
-        record = genbench.budgets(
-            run_dir,
-            with_,
-            chosen,
-            at=_budgets(budgets),
-            cut=_cut(run_dir, chosen, data_dir, trust_run) if verify else None,
-            base_cut=_cut(with_, chosen, data_dir, trust_run) if verify and with_ is not None else None,
-        )
-        print_record(record, budgets_text, as_json)
-        return
     if task is None:
         results = latest_results(run_dir)
         print_results({results.model: results}, {results.model: run_dir}, as_json)
@@ -180,29 +126,6 @@ def show(
         _print_rows(run_dir, with_, wanted, problems, task_text, task_pairs_text, as_json)
     else:
         _print_rows(run_dir, with_, wanted, samples, samples_text, columns, as_json)
-
-
-def _cut(run: Path, tasks: Sequence[str], data_dir: Path | str | None, trust: Sequence[str]) -> CutScores:
-    """Verify the beginnings of a run's replies."""
-    from genbench.runs.options import path_or_none
-    from genbench.runs.stored.trust import read_kinds
-
-    found = genbench.cut_scores(run, tasks, data_dir=path_or_none(data_dir), trusted=read_kinds(trust))
-    if not any(found.values()):
-        what = "no answer was cut: only vLLM runs store where, from 1,024 tokens on"
-        say_written([f"--verify: {run}: {what}"], to_stderr=True)
-    return found
-
-
-def _budgets(text: str) -> list[int]:
-    """Return the budgets of an option, none for `all`."""
-    if text == "all":
-        return []
-    try:
-        return [int(item) for item in text.split(",")]
-    except ValueError:
-        what = f"{text!r}: wanted whole numbers with commas, or all"
-        raise typer.BadParameter(what, param_hint="--budgets") from None
 
 
 def _print_rows(
@@ -234,3 +157,120 @@ def _print_rows(
         )
     else:
         print_lines(pairs_text(pairs))
+
+
+@app.command(epilog=examples("genbench status runs/q", "genbench status runs/q/tuned --json"))
+def status(
+    run_dir: Annotated[Path, typer.Argument(help="The folder of a run, RUN_DIR, or RUN_DIR/<model>.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show how far a run is: samples, speed, time left."""
+    from genbench.reports.terminal.show import status_text
+
+    print_record(genbench.status(run_dir), status_text, as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench budgets runs/q/tuned --verify",
+        "genbench budgets runs/q/tuned aime25 --at 4096,8192,32768 --with runs/q/base",
+    ),
+)
+def budgets(
+    run_dir: RunArgument,
+    task: Annotated[str | None, typer.Argument(help="Only this task.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="N,N",
+            help="At most so many tokens a reply. Default: the run's own limit, halved again and again.",
+        ),
+    ] = None,
+    with_: Annotated[Path | None, typer.Option("--with", help="The base, to compare with.")] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Verify what replies had said by then. Closes the bounds.")
+    ] = False,
+    data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a run would have scored with fewer tokens.
+
+    The stored replies tell: what had ended counts as it is, an open trace as wrong, an answer that had begun
+    as unknown.
+    """
+    from genbench.reports.terminal.show import budgets_text
+
+    if not verify and (data_dir is not None or trust_run):
+        raise typer.BadParameter(
+            "goes with --verify", param_hint="--trust-run" if trust_run else "--data-dir"
+        )
+    chosen = [task] if task else []
+    record = genbench.budgets(
+        run_dir,
+        with_,
+        chosen,
+        at=_budgets(at),
+        cut=_cut(run_dir, chosen, data_dir, trust_run) if verify else None,
+        base_cut=_cut(with_, chosen, data_dir, trust_run) if verify and with_ is not None else None,
+    )
+    print_record(record, budgets_text, as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench checkpoints runs/base --task piqa --measure bpb_gold",
+        "genbench checkpoints runs/small runs/large --html curves.html",
+    ),
+)
+def checkpoints(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN_DIR", help="Folders of `run --models-from`, one for each training run."),
+    ],
+    task: Annotated[list[str], typer.Option("--task", help="Only this task. Repeatable.")] = [],  # noqa: B006
+    measure: Annotated[
+        list[str], typer.Option("--measure", help="Only this measure, such as bpb_gold. Repeatable.")
+    ] = [],  # noqa: B006
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page of the curves.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which checkpoint is best, with curves by step.
+
+    Measures that tell checkpoints apart come first: by the change over the noise of one step. The best
+    checkpoint is shown with and without the luck of being the best of several. Several training runs are
+    also ranked: for each step, how far their order is that of the end.
+    """
+    from genbench.analysis.curves import curves
+    from genbench.reports.curves import curves_text, write_curves_page
+
+    record = curves(folders, task, measure)
+    print_record(record, curves_text, as_json)
+    if html is not None:
+        say_written([f"page: {write_curves_page(record, html)}"], as_json)
+
+
+def _cut(run: Path, tasks: Sequence[str], data_dir: Path | str | None, trust: Sequence[str]) -> CutScores:
+    """Verify the beginnings of a run's replies."""
+    from genbench.runs.options import path_or_none
+    from genbench.runs.stored.trust import read_kinds
+
+    found = genbench.cut_scores(run, tasks, data_dir=path_or_none(data_dir), trusted=read_kinds(trust))
+    if not any(found.values()):
+        what = "no answer was cut: only vLLM runs store where, from 1,024 tokens on"
+        say_written([f"--verify: {run}: {what}"], to_stderr=True)
+    return found
+
+
+def _budgets(text: str | None) -> list[int]:
+    """Return the budgets of an option, none for the run's own limit and its halves."""
+    if text is None:
+        return []
+    try:
+        return [int(item) for item in text.split(",")]
+    except ValueError:
+        what = f"{text!r}: wanted whole numbers with commas"
+        raise typer.BadParameter(what, param_hint="--at") from None

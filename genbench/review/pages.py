@@ -93,9 +93,7 @@ def _found(request: Request, plan: str) -> ReviewFolder:
         if place.plan.plan == plan:
             folders[plan] = place.path
             return place
-    raise NotFoundError(
-        f"there is no review plan '{plan[:40]}'; genbench review plan RUN --task TASK makes one"
-    )
+    raise NotFoundError(f"there is no review plan '{plan[:40]}'; genbench label RUN --task TASK makes one")
 
 
 @dataclass(frozen=True, slots=True)

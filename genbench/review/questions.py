@@ -161,7 +161,7 @@ class Rate(Question):
             raise InputError(f"{runs} runs: wanted one, or base and tuned")
 
     def instead(self, form: str) -> str | None:
-        return "add --prefer" if form == "pairwise" else None
+        return "make pairs with genbench arena" if form == "pairwise" else None
 
     def plan(self, draft: Draft) -> ReviewPlan:
         """Return a plan with one answer of each run to each chosen problem."""
@@ -295,7 +295,7 @@ class Prefer(Question):
             raise InputError("one run: wanted two or more, whose answers are compared")
 
     def instead(self, form: str) -> str | None:
-        return None if form == "pairwise" else "leave --prefer out"
+        return None if form == "pairwise" else "rate answers with genbench label"
 
     def plan(self, draft: Draft) -> ReviewPlan:
         """Return a plan of pairs: of each problem two runs, and which of them is A, are chosen by hashes."""

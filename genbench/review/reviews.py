@@ -171,7 +171,7 @@ class ReviewFolder:
         """
         file = path / PLAN
         if not file.is_file():
-            raise InputError(f"{path}: has no {PLAN}; make one with: genbench review plan RUN --task TASK")
+            raise InputError(f"{path}: has no {PLAN}; make one with: genbench label RUN --task TASK")
         try:
             plan = ReviewPlan.from_json(json.loads(file.read_text(encoding="utf-8")), str(file))
         except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """The requests of a suite as records, for engines that run elsewhere.
 
-`genbench check SUITE --prompts --json` prints them.
+`genbench prompts SUITE --json` prints them.
 """
 
 from __future__ import annotations

@@ -218,11 +218,11 @@ class TaskEntry(Strict):
         "drawing an error",
     )
     subset: str | None = Field(
-        None, description="file of a random part of the problems, see `genbench check --subset`"
+        None, description="file of a random part of the problems, see `genbench subset`"
     )
     rulings: str | None = Field(
         None,
-        description="file of rulings on references, see `genbench review plan --references`: scores are "
+        description="file of rulings on references, see `genbench review references`: scores are "
         "shown with and without the disputed problems",
     )
     role: Literal["validation", "test"] = "validation"

@@ -155,12 +155,17 @@ _NAME, _ROWS = 23, 7
 """Widths of columns. A longer name pushes the others to the right."""
 
 
-def tasks_text(infos: list[TaskInfo], width: int = 80) -> str:
-    """Return the list of tasks by group, in lines of at most `width` characters."""
+def tasks_text(infos: list[TaskInfo], width: int = 80, *, long: bool = False) -> str:
+    """Return the list of tasks by group, in lines of at most `width` characters.
+
+    Args:
+        long: show the whole summary and the licence of the data too.
+    """
     lines = [f"{'task':{_NAME}} {'rows':>{_ROWS}} {'k':>3}  what it is"]
     for group in GROUPS:
         own = [info for info in infos if group_of(info) == group]
-        lines += ["", group, *(_line(info, width) for info in own)] if own else []
+        shown = _long_lines if long else _lines
+        lines += ["", group, *(line for info in own for line in shown(info, width))] if own else []
     lines += [
         "",
         *wrap("`genbench tasks NAME` shows a task: data, licence, options, scores of others", width),
@@ -171,13 +176,25 @@ def tasks_text(infos: list[TaskInfo], width: int = 80) -> str:
     return "\n".join(lines)
 
 
-def _line(info: TaskInfo, width: int) -> str:
-    data = info.dataset
-    rows = "-" if data is None else str(data.row_count or "?")
+def _lines(info: TaskInfo, width: int) -> Iterator[str]:
+    """Yield the line of a task: name, rows, k, and what of the summary fits."""
+    start = _start(info)
+    gated = "(gated) " if info.dataset and info.dataset.gated else ""
+    yield start + shorten(gated + info.summary, max(width - len(start), 20), placeholder=" …")
+
+
+def _long_lines(info: TaskInfo, width: int) -> Iterator[str]:
+    """Yield the lines of a task: name, rows and k, then the whole summary and the licence."""
+    gated = "gated; " if info.dataset and info.dataset.gated else ""
+    yield _start(info).rstrip()
+    for text in (info.summary, f"licence: {gated}{info.licence}"):
+        yield from (f"    {line}" for line in wrap(text, width - 4))
+
+
+def _start(info: TaskInfo) -> str:
+    rows = "-" if info.dataset is None else str(info.dataset.row_count or "?")
     left = max(1, _ROWS - max(0, len(info.name) + 2 - _NAME))
-    start = f"  {info.name:{_NAME - 2}} {rows:>{left}} {info.k:>3}  "
-    what = ("(gated) " if data and data.gated else "") + info.summary
-    return start + shorten(what, max(width - len(start), 20), placeholder=" …")
+    return f"  {info.name:{_NAME - 2}} {rows:>{left}} {info.k:>3}  "
 
 
 @dataclass(frozen=True, slots=True)

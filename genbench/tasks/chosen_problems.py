@@ -103,7 +103,7 @@ def subset_ids(path: Path, problems: Sequence[Problem], where: str) -> tuple[fro
         raise ConfigError(
             f"{where}: subset: {path}: {other or 'some'} of its {len(record.ids)} problems are not those "
             f"that seed {record.seed} gives. Problems chosen by what a model fails make the other model look "
-            "better by themselves; make the file with: genbench check SUITE --subset N"
+            "better by themselves; make the file with: genbench subset SUITE --n N"
         )
     return frozenset(own), _digest(record.to_json())
 

@@ -64,7 +64,7 @@ def task_rows(
         DataError: the rows cannot be used.
     """
     if entry.data is not None and entry.data.path is not None:
-        # `genbench run --perplexity` makes a task of this kind, whose column is an option of the command.
+        # `genbench perplexity` makes a task of this kind, whose column is an option of the command.
         hint = _FIELDS_HINT if entry.task is None and entry.kind != "likelihood" else ""
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
     if isinstance(task, ImportedTask) or (isinstance(task, GuardedTask) and task.has_rows):

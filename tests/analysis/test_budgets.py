@@ -83,7 +83,7 @@ def test_two_runs_are_compared_and_shown(tmp_path: Path) -> None:
     text = budgets_text(record)
     assert "at 8 tokens 50.0 [24.7, 58.4] below base, at 16 50.0 [24.7, 58.4] above base" in text
     done = CliRunner().invoke(
-        app, ["show", str(tuned), "sums", "--budgets", "8,16", "--with", str(base), "--json"]
+        app, ["budgets", str(tuned), "sums", "--at", "8,16", "--with", str(base), "--json"]
     )
     assert json.loads(done.stdout) == record.to_json()
 
@@ -119,7 +119,7 @@ def test_tasks_without_counted_tokens_or_with_a_budget_have_no_curve(tmp_path: P
     assert found.points == () and found.unknown is not None
     assert "the tokens of 80 of 80 samples were not counted" in found.unknown
     assert "sums: no budgets: the tokens of 80 of 80" in budgets_text(genbench.budgets(bare))
-    wrong = CliRunner().invoke(app, ["show", str(bare), "--budgets", "a"])
+    wrong = CliRunner().invoke(app, ["budgets", str(bare), "--at", "a"])
     assert wrong.exit_code == 2 and "wanted whole numbers" in wrong.output
 
 
@@ -149,14 +149,11 @@ def test_beginnings_of_answers_are_verified_where_they_were_cut(tmp_path: Path) 
     closed = genbench.budgets(run, late, at=[1024, 2048], cut=cut, base_cut=genbench.cut_scores(late))
     assert [(point.low, point.high) for point in closed.tasks["sums"].points] == [(1.0, 1.0)] * 2
     assert [item.difference for item in closed.tasks["sums"].differences] == [0.25, 0.0]
-    done = CliRunner().invoke(app, ["show", str(run), "--budgets", "1024", "--verify", "--json"])
+    done = CliRunner().invoke(app, ["budgets", str(run), "--at", "1024", "--verify", "--json"])
     assert json.loads(done.stdout)["tasks"]["sums"]["points"][0]["low"] == 1.0, done.output
     assert CliRunner().invoke(app, ["show", str(run), "--verify"]).exit_code != 0
     short = made(tmp_path / "c", [QUICK] * 4)
-    assert (
-        "no answer was cut"
-        in CliRunner().invoke(app, ["show", str(short), "--budgets", "all", "--verify"]).output
-    )
+    assert "no answer was cut" in CliRunner().invoke(app, ["budgets", str(short), "--verify"]).output
 
 
 def test_offsets_are_read_and_damaged_ones_are_named(tmp_path: Path) -> None:
@@ -176,7 +173,7 @@ def test_compare_says_where_fewer_tokens_tell_another_story(tmp_path: Path) -> N
     tuned = made(tmp_path / "b", [(RIGHT, 4000, 3000)] * 3 + [(WRONG, 4000, 3000)], suite=LONG)
     notes = genbench.compare(base, tuned).notes
     said = "sums: at 512 tokens tuned is 50.0 [24.7, 58.4] below base, at 4,096 25.0 above"
-    assert any(note.startswith(said) and "--budgets all" in note for note in notes)
+    assert any(note.startswith(said) and "genbench budgets" in note for note in notes)
     assert not any("tokens tuned is" in note for note in genbench.compare(base, base).notes)
 
 
@@ -229,7 +226,7 @@ def test_a_curve_over_samples_ends_where_nobody_knows(tmp_path: Path) -> None:
     assert drawn == pytest.approx({1: 0.425, 2: 0.85 * 5 / 6, 4: 0.85})
     assert [point.k for point in task.curve] == [1, 2, 4, 8, 16] and task.curve_ends is None
     assert task.curve[1].majority is not None and task.curve[-1].passed.ci is not None
-    shown = CliRunner().invoke(app, ["estimate", str(run), "--curve"]).output
+    shown = CliRunner().invoke(app, ["metrics", str(run), "--curve"]).output
     assert (
         "2 samples: pass 70.8" in shown
         and "(extrapolated)" in shown
@@ -237,7 +234,7 @@ def test_a_curve_over_samples_ends_where_nobody_knows(tmp_path: Path) -> None:
         and "a better choice wins" in shown
     )
     hopeless = made(tmp_path / "b", [(WRONG, 8, 0)] * 4)
-    said = CliRunner().invoke(app, ["estimate", str(hopeless), "--curve"]).output
+    said = CliRunner().invoke(app, ["metrics", str(hopeless), "--curve"]).output
     assert "not extrapolated: 100 % of the problems have no right sample" in said
     assert genbench.estimate(run).tasks["sums"].curve == ()
     assert "<svg" in genbench.plot(genbench.budgets(run)).svg

@@ -55,7 +55,7 @@ def test_several_runs_are_ranked_and_shown(sweep: Sweep, tmp_path: Path) -> None
     page = curves_page(record)
     assert page.count('class="line"') == 2 and "higher is better" in page and "Order of the" in page
     found = CliRunner().invoke(
-        app, ["trend", "--steps", str(tmp_path / "a"), "--task", "sums", "--html", str(tmp_path / "c.html")]
+        app, ["checkpoints", str(tmp_path / "a"), "--task", "sums", "--html", str(tmp_path / "c.html")]
     )
     assert found.exit_code == 0 and (tmp_path / "c.html").is_file()
 

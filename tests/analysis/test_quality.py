@@ -66,7 +66,7 @@ def test_planted_wrong_keys_are_found(models: list[Path]) -> None:
     assert (task.n, task.k) == (N, K) and 30 < task.useful < N and known(task.decision) > 0.95
     text = quality_text(quality(models))
     assert "unrelated models say '7' (key wrong with 100 %)" in text
-    assert "--task sums --references" in text
+    assert "genbench review references" in text and "--task sums" in text
 
 
 @pytest.mark.slow
@@ -151,11 +151,11 @@ def test_a_subset_that_was_not_chosen_by_chance_is_refused(make_run: MakeRun) ->
     done = CliRunner().invoke(
         app,
         [
-            "check",
+            "subset",
             str(place / "suite.yaml"),
             "--task",
             "sums",
-            "--subset",
+            "--n",
             "6",
             "--strata",
             "level",

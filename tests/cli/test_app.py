@@ -99,7 +99,7 @@ def test_the_version_is_printed(genbench: Cli) -> None:
 def test_no_arguments_print_the_help() -> None:
     done = subprocess.run(command(), capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "Usage: " in done.stderr and "Decide:" in done.stderr
+    assert "Usage: " in done.stderr and "Start here:" in done.stderr
 
 
 def test_a_mistyped_command_is_named_with_the_nearest_one(genbench: Cli) -> None:

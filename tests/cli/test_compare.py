@@ -153,16 +153,9 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "margin without a number": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "t"), "TASK=POINTS"),
     "margin of an unknown task": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "u=3"), "--margin u"),
     "unknown difference": (("compare", "base.jsonl", "tuned.jsonl", "--allow", "term"), "mean 'terms'"),
-    "noise of a file": (("estimate", "base.jsonl", "--noise", "tuned.jsonl"), "not a run folder"),
+    "noise of a file": (("noise", "base.jsonl", "tuned.jsonl"), "not a run folder"),
     "one side": (("compare", "base.jsonl"), "wanted two, found 1"),
-    "published scores with a gate": (("compare", "--published", "--gate"), "goes without --published"),
-    "runs without published scores": (
-        ("compare", "base.jsonl", "tuned.jsonl", "--runs", "r"),
-        "goes with --published",
-    ),
-    "a seed without a second run": (("estimate", "base.jsonl", "--same-seed"), "goes with --noise"),
-    "metrics of noise": (("estimate", "a", "--noise", "b", "--metrics", "acc"), "goes without --noise"),
-    "estimate of nothing": (("estimate", "no"), "no: no such file or folder"),
+    "metrics of nothing": (("metrics", "no"), "no: no such file or folder"),
     "power of no suite": (("power", "no.yaml"), "no.yaml"),
     "drop of nothing": (("power", "quickstart", "--detect", "0"), "--detect 0"),
     "a track without nights": (("power", "quickstart", "--track", "t"), "--track: goes with --nights"),
@@ -195,10 +188,10 @@ def test_two_runs_compare_with_their_suites_gating(genbench: Cli, place: Path) -
 
 
 def test_estimate_prints_both_intervals_or_json(genbench: Cli, place: Path) -> None:
-    text = genbench("estimate", "out/base").out
+    text = genbench("metrics", "out/base").out
     assert "sums avg@2 = 50.0 (95% CI [" in text
     assert "A re-run on these questions: [" in text
-    task = json.loads(genbench("estimate", "out/base", "--json").out)["tasks"]["sums"]
+    task = json.loads(genbench("metrics", "out/base", "--json").out)["tasks"]["sums"]
     assert (task["n"], task["k"], task["metric"], task["value"]) == (20, 2, "avg@2", 0.5)
 
 
@@ -211,13 +204,11 @@ def test_power_needs_no_model(genbench: Cli, place: Path) -> None:
 
 
 def test_noise_refuses_one_seed_and_other_models(genbench: Cli, place: Path) -> None:
-    outcome = genbench("estimate", "out/base", "--noise", "out/tuned")
+    outcome = genbench("noise", "out/base", "out/tuned")
     assert outcome.code == 3
     assert "model: responses:" in outcome.err
     assert "run_seed: 0 in both" in outcome.err
-    measured = genbench(
-        "estimate", "out/base", "--noise", "out/tuned", "--allow", "model", "--same-seed", "--json"
-    )
+    measured = genbench("noise", "out/base", "out/tuned", "--allow", "model", "--same-seed", "--json")
     record = json.loads(measured.out)
     assert record == json.loads((place / "out/base/noise.json").read_text())
     assert record["tasks"]["sums"]["changed_samples"] == 0.5

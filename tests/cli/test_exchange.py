@@ -46,9 +46,9 @@ def test_an_unknown_format_is_refused_with_the_nearest(genbench: Cli, run_dir: s
 def test_samples_come_back_as_a_score_file_with_the_same_estimate(genbench: Cli, run_dir: str) -> None:
     outcome = genbench("import", "log", f"{run_dir}/samples.parquet", "-o", "scores.jsonl")
     assert outcome.code == 0, outcome.err
-    assert outcome.out == "scores.jsonl: 6 scores; next: genbench estimate scores.jsonl\n"
-    stored = json.loads(genbench("estimate", run_dir, "--json").out)["tasks"]["mine"]
-    read = json.loads(genbench("estimate", "scores.jsonl", "--json").out)["tasks"]["mine"]
+    assert outcome.out == "scores.jsonl: 6 scores; next: genbench metrics scores.jsonl\n"
+    stored = json.loads(genbench("metrics", run_dir, "--json").out)["tasks"]["mine"]
+    read = json.loads(genbench("metrics", "scores.jsonl", "--json").out)["tasks"]["mine"]
     assert (read["value"], read["n"], read["k"]) == (stored["value"], stored["n"], stored["k"])
 
 

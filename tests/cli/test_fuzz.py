@@ -89,7 +89,7 @@ def test_damaged_run_folder_is_a_result_or_a_message(make_run: MakeRun, tmp_path
         shutil.copytree(whole, run)
         file = run / rng.choice(files)
         file.write_bytes(damaged(file.read_bytes(), file.suffix == ".jsonl", rng))
-        for command in (["show", run], ["show", run, "sums"], ["estimate", run], ["compare", whole, run]):
+        for command in (["show", run], ["show", run, "sums"], ["metrics", run], ["compare", whole, run]):
             assert "\x1b[2J" not in outcome(*command)
     assert not (tmp_path / "outside").exists()
 
@@ -106,7 +106,7 @@ def test_damaged_score_file_is_a_result_or_a_message(tmp_path: Path) -> None:
     for _ in range(40):
         path = tmp_path / "scores.jsonl"
         path.write_bytes(damaged(whole, True, rng))
-        outcome("estimate", path)
+        outcome("metrics", path)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,7 +15,7 @@ Cli = Callable[..., Outcome]
 def test_judge_without_a_command_prints_its_commands(genbench: Cli) -> None:
     outcome = genbench("judge")
     assert "check" in outcome.out + outcome.err
-    assert [command.name for command in prepare.judge_app.registered_commands] == ["check"]
+    assert [command.name for command in prepare.judge_app.registered_commands] == ["check", "compare"]
 
 
 def test_a_judge_without_a_model_says_where_to_name_one(genbench: Cli) -> None:

@@ -136,9 +136,9 @@ def test_settle_closes_a_change(genbench: Cli, place: Path) -> None:
 
 def test_prune_says_what_it_would_delete(genbench: Cli, place: Path) -> None:
     genbench("ledger", "add", place / "runs")
-    found = genbench("ledger", "prune", "nightly", "--keep-completions", "30d", "--dry-run")
+    found = genbench("prune", "nightly", "--keep-completions", "30d", "--dry-run")
     assert found.code == 0 and "would delete 0.0 MB of 0 runs" in found.out
-    assert genbench("ledger", "prune", "nightly", "--keep-completions", "ever").code == 2
+    assert genbench("prune", "nightly", "--keep-completions", "ever").code == 2
 
 
 def test_rescore_without_completions_says_so_with_exit_code_1(genbench: Cli, place: Path) -> None:

@@ -121,12 +121,12 @@ def test_several_suites_are_checked_one_after_the_other(
 
 
 def test_plug_ins_are_listed_with_their_package(genbench: Cli) -> None:
-    out = genbench("tasks", "--plugins").out
+    out = genbench("plugins").out
     assert "verifier" in out and "genbench.verifiers.text.exact:ExactVerifier" in out
 
 
 def test_plug_ins_are_json_on_request(genbench: Cli) -> None:
-    found = json.loads(genbench("tasks", "--plugins", "--json").out)
+    found = json.loads(genbench("plugins", "--json").out)
     assert {"category": "task", "name": "aime25"}.items() <= next(
         item for item in found["plug_ins"] if item["name"] == "aime25"
     ).items()

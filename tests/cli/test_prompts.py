@@ -1,4 +1,4 @@
-"""`genbench check --prompts`: the prompts and requests of a run, without an engine."""
+"""`genbench prompts`: the prompts and requests of a run, without an engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_prompts_prints_one_sample_of_one_problem(genbench: Cli, place: Path) -> None:
     set_model = ("--model", "m=shipped:checkpoints/tiny-base")
-    outcome = genbench("check", "suite.yaml", "--prompts", "--task", "mine", *set_model)
+    outcome = genbench("prompts", "suite.yaml", "--task", "mine", *set_model)
     assert outcome.code == 0, outcome.err
     heads = [line for line in outcome.out.splitlines() if line.startswith("── ")]
     assert len(heads) == 1
@@ -34,14 +34,12 @@ def test_prompts_prints_one_sample_of_one_problem(genbench: Cli, place: Path) ->
 def test_prompts_needs_no_vllm(genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("vllm", "genbench.engines.vllm.engine"):
         monkeypatch.setitem(sys.modules, name, None)  # an import of it fails as if it were not installed
-    outcome = genbench("check", "suite.yaml", "--prompts", "--model", "m=shipped:checkpoints/tiny-base")
+    outcome = genbench("prompts", "suite.yaml", "--model", "m=shipped:checkpoints/tiny-base")
     assert (outcome.code, outcome.err) == (0, "") and outcome.out
 
 
 def test_prompts_as_json_are_all_requests_of_the_run(genbench: Cli, place: Path) -> None:
-    outcome = genbench(
-        "check", "suite.yaml", "--prompts", "--model", "m=shipped:checkpoints/tiny-base", "--json"
-    )
+    outcome = genbench("prompts", "suite.yaml", "--model", "m=shipped:checkpoints/tiny-base", "--json")
     records = [json.loads(line) for line in outcome.out.splitlines()]
     assert len(records) == 8
     assert {(record["problem_id"], record["sample_index"]) for record in records} == {
@@ -51,5 +49,5 @@ def test_prompts_as_json_are_all_requests_of_the_run(genbench: Cli, place: Path)
 
 
 def test_prompts_are_those_of_one_suite(genbench: Cli, place: Path) -> None:
-    outcome = genbench("check", "suite.yaml", "quickstart", "--prompts")
-    assert outcome.code == 2 and "goes with one suite" in outcome.err
+    outcome = genbench("prompts", "suite.yaml", "quickstart")
+    assert outcome.code == 2 and "quickstart" in outcome.err

@@ -76,10 +76,10 @@ def test_devices_are_numbers_and_ranges() -> None:
 
 
 def test_a_schedule_is_added_and_removed(genbench: Cli, place: Path) -> None:
-    added = genbench("queue", "schedule", "add", "n", "0 22 * * *", "suite.yaml", "--zone", "Europe/Berlin")
+    added = genbench("schedule", "add", "n", "0 22 * * *", "suite.yaml", "--zone", "Europe/Berlin")
     assert added.code == 0 and added.out.startswith("n: first on ")
     assert "Europe/Berlin" in genbench("queue", "list").out
-    assert genbench("queue", "schedule", "remove", "n").out == "n: removed\n"
-    wrong = genbench("queue", "schedule", "add", "n", "0 99 * * *", "suite.yaml")
+    assert genbench("schedule", "remove", "n").out == "n: removed\n"
+    wrong = genbench("schedule", "add", "n", "0 99 * * *", "suite.yaml")
     assert wrong.code == 2 and "wanted minute, hour, day, month, weekday" in wrong.err
     assert callable(queue.schedule_add)

@@ -93,10 +93,5 @@ def test_a_shard_needs_both_numbers(genbench: Cli, place: Path) -> None:
 
 
 def test_perplexity_without_a_model_says_what_is_lacking(genbench: Cli) -> None:
-    outcome = genbench("run", "--perplexity", "wikitext")
+    outcome = genbench("perplexity", "wikitext")
     assert outcome.code == 2 and "--model PATH" in outcome.err
-
-
-def test_perplexity_goes_without_a_suite_and_its_options_go_with_it(genbench: Cli) -> None:
-    assert "goes without --perplexity" in genbench("run", "quickstart", "--perplexity", "wikitext").err
-    assert "--column: goes with --perplexity" in genbench("run", "quickstart", "--column", "text").err

@@ -102,7 +102,7 @@ def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) 
             run(place, *words, mounts=mounts)
             for words in (
                 ("show", "out/runs/m"),
-                ("show", "--progress", "out/runs"),
+                ("status", "out/runs"),
                 ("compare", "out/runs/m", "out/runs/m"),
             )
         ]
@@ -129,7 +129,7 @@ def test_a_wall_clock_that_jumps_back_does_no_harm(finished: Path) -> None:
     again = run(place, *RUN, "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["models"]["m"]["tasks"]["mine"]["lacking"] == 0
-    found = json.loads(run(place, "show", "--progress", "out/runs", "--json").stdout)["runs"][0]
+    found = json.loads(run(place, "status", "out/runs", "--json").stdout)["runs"][0]
     assert (found["state"], found["attempt"]) == ("finished", 2)
     assert found["elapsed_s"] >= 0
 

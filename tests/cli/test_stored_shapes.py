@@ -40,7 +40,7 @@ def test_a_suite_of_another_shape_is_one_message(
     ledger = ("--ledger", tmp_path / "ledger.sqlite3")
     for command in (
         ("show", run),
-        ("estimate", run),
+        ("metrics", run),
         ("compare", whole, run),
         ("compare", run, whole, "--gate"),
         ("report", run, "--output", tmp_path / "page.html"),

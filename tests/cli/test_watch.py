@@ -46,5 +46,5 @@ def test_two_looks_from_cron_make_a_job_and_the_list_shows_it(
     record = json.loads(ran("watch", "list", "--json", ledger))
     assert record["watches"][0]["counts"] == {"queued": 1}
     assert "1 queued" in ran("watch", "list", "sft", ledger)
-    assert ran("watch", "list", "sft", "--remove", ledger) == "sft: removed\n"
+    assert ran("watch", "remove", "sft", ledger) == "sft: removed\n"
     assert not (tmp_path / "out/.genbench/sft/checkpoint-100").exists()

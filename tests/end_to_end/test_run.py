@@ -69,7 +69,7 @@ def test_a_second_run_and_a_limited_one_draw_the_same_texts(reference: Place) ->
     assert texts(reference.path / "limited" / "tuned") == whole
     assert report["models"]["tuned"]["totals"]["drawn_now"] == TOTAL - 70
     # The same run under the same seed in other batches: nothing moves.
-    done = reference.run("estimate", "whole/tuned", "--noise", "limited/tuned", "--same-seed", "--json")
+    done = reference.run("noise", "whole/tuned", "limited/tuned", "--same-seed", "--json")
     assert done.returncode == 0, done.stderr
     for task in json.loads(done.stdout)["tasks"].values():
         assert task["difference"] == 0 and task["changed_samples"] == 0

@@ -84,7 +84,7 @@ def test_its_metric_has_a_value_and_an_interval(place: Path) -> None:
 def test_its_metric_is_shown_and_estimated_from_the_stored_run(environment: Environment, place: Path) -> None:
     shown = environment.run(place, "show", "scored/m")
     assert shown.returncode == 0, shown.stderr
-    estimated = environment.run(place, "estimate", "scored/m", "--json")
+    estimated = environment.run(place, "metrics", "scored/m", "--json")
     stored = tasks_of(place)["unit_conversion"]["metrics"]["agreement"]
     assert json.loads(estimated.stdout)["tasks"]["unit_conversion"]["metrics"]["agreement"] == stored
 
@@ -105,7 +105,7 @@ def test_its_export_format_writes_one_table_a_task(environment: Environment, pla
 
 
 def test_it_is_listed_with_its_package(environment: Environment, place: Path) -> None:
-    listed = json.loads(environment.run(place, "tasks", "--plugins", "--json").stdout)
+    listed = json.loads(environment.run(place, "plugins", "--json").stdout)
     own = [item for item in listed["plug_ins"] if item["package"] == "genbench-units"]
     found = {(item["category"], item["name"]) for item in own}
     assert found == {
@@ -115,7 +115,7 @@ def test_it_is_listed_with_its_package(environment: Environment, place: Path) ->
         ("verifier", "quantity"),
     }
     assert listed["mistakes"] == []
-    assert "genbench-units 0.1.0" in environment.run(place, "tasks", "--plugins").stdout
+    assert "genbench-units 0.1.0" in environment.run(place, "plugins").stdout
 
 
 def test_its_task_is_in_the_list_of_tasks(environment: Environment, place: Path) -> None:

@@ -175,7 +175,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
             env=os.environ | {"PYTHONPATH": path},
         )
 
-    done = genbench("check", "s.yaml", "--prompts", "--json")
+    done = genbench("prompts", "s.yaml", "--json")
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(records) == 6 and all(record["prompt_token_ids"] for record in records)

@@ -89,7 +89,7 @@ def test_a_stored_run_is_shown(light: Environment, make_run: MakeRun, tmp_path: 
 @pytest.mark.slow
 def test_a_stored_run_is_estimated(light: Environment, make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("base", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
-    done = light.run(tmp_path, "estimate", str(run), "--json")
+    done = light.run(tmp_path, "metrics", str(run), "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tasks"]["sums"]["value"] == 0.5
 
@@ -120,18 +120,26 @@ WALK: Sequence[tuple[str, int]] = (
     ("tasks gsm8k", 0),
     ("init made.yaml", 0),
     ("check suite.yaml", 0),
-    ("check suite.yaml --prompts --json", 0),
+    ("prompts suite.yaml --json", 0),
+    ("subset suite.yaml --task sums --n 1 -o part.json", 0),
+    ("plugins", 0),
     ("mirror suite.yaml --to mirror", 0),
     ("show BASE", 0),
     ("show BASE sums p00", 0),
+    ("status BASE", 0),
+    ("budgets BASE", 0),
+    ("checkpoints BASE", 2),
     ("compare BASE TUNED --details", 0),
-    ("estimate BASE", 0),
+    ("parity BASE", 0),
+    ("metrics BASE", 0),
+    ("noise BASE TUNED", 3),
     ("rank BASE TUNED", 2),
     ("report BASE TUNED -o page.html", 0),
     ("score BASE --again --trust-run files", 0),
     ("merge BASE TUNED --into merged", 2),
     ("export BASE --to inspect --output logs", 0),
     ("import task task.yaml -o imported", 2),
+    ("import levels .", 2),
     ("import log samples_sums.jsonl --output imported.jsonl", 0),
     ("sandbox", 0),
     ("launch slurm suite.yaml --run-dir out --shards 2", 0),
@@ -147,7 +155,7 @@ WALK: Sequence[tuple[str, int]] = (
     ("gate nights/n3", 0),
     ("ledger check", 1),
     ("ledger rescore nightly", 1),
-    ("ledger prune nightly --keep-completions 30d", 0),
+    ("prune nightly --keep-completions 30d", 0),
     ("ledger base nightly UID --reason released", 0),
     ("ledger note nightly 2024-10-04 driver", 0),
     ("ledger track nightly --alarms 2", 0),
@@ -155,8 +163,11 @@ WALK: Sequence[tuple[str, int]] = (
     ("ledger push nights/n0 --server http://127.0.0.1:9", 2),
     ("ledger rebuild", 0),
     ("judge check simpleqa", 2),
+    ("judge compare BASE TUNED", 3),
     ("quality BASE TUNED", 0),
-    ("review plan BASE TUNED --task sums --n 5", 0),
+    ("label BASE TUNED --task sums --n 5", 0),
+    ("arena BASE TUNED --task sums --n 5", 0),
+    ("review references BASE TUNED --task sums", 2),
     ("review add BASE/out/reviews/sums answers.jsonl", 2),
     ("review show BASE/out/reviews/sums", 2),
     ("review rulings gsm8k --by gsm8k_platinum --data-dir BASE -o rulings.jsonl", 2),
@@ -164,8 +175,8 @@ WALK: Sequence[tuple[str, int]] = (
     ("queue list", 0),
     ("queue cancel 1", 0),
     ("queue retry 1", 0),
-    ("queue schedule add late * suite.yaml", 2),
-    ("queue schedule remove late", 2),
+    ("schedule add late * suite.yaml", 2),
+    ("schedule remove late", 2),
     ("queue cancel 1", 0),
     ("queue work --slots 1 --until-empty", 0),
     ("serve token add ci", 0),
@@ -173,10 +184,16 @@ WALK: Sequence[tuple[str, int]] = (
     ("serve token revoke ci", 0),
     ("watch list", 0),
     ("watch best sft", 2),
+    ("watch remove sft", 2),
 )
 """Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs, UID that of a night."""
 
-DRAWING = {"run": "draws", "watch start": "waits for checkpoints", "serve": "serves until it is stopped"}
+DRAWING = {
+    "run": "draws",
+    "perplexity": "draws",
+    "watch start": "waits for checkpoints",
+    "serve": "serves until it is stopped",
+}
 """Commands that are not walked, with the reason."""
 
 

@@ -52,6 +52,14 @@ def test_a_frame_of_nothing_that_is_there_is_refused(
     assert genbench.frame(pair[0]).num_rows == 48  # Arrow
 
 
+def test_what_is_printed_of_a_record_or_picture_is_one_line(pair: tuple[Path, Path]) -> None:
+    comparison = genbench.compare(*pair)
+    results = genbench.latest_results(pair[0])
+    for shown in (str(comparison), repr(comparison), str(results), repr(comparison.plot())):
+        assert shown and "\n" not in shown and len(shown) < 400
+    assert "better" in str(comparison) and "sums 25.0" in str(results)
+
+
 def test_results_and_comparisons_show_their_tables(pair: tuple[Path, Path]) -> None:
     found = genbench.latest_results(pair[0])._repr_html_()
     table = ElementTree.fromstring(found)

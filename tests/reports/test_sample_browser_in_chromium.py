@@ -192,6 +192,8 @@ def test_a_key_shows_the_source_of_formulas(opened: Callable[..., Any]) -> None:
         ("x^2 + 1", True),
         ("a_{10}", True),
         (r"\frac{1}{2}", True),
+        (r"The answer is \frac{1}{2}", False),
+        (r"6 \text{ square units} \in \mathbb{R}", True),
     ],
 )
 def test_names_are_no_formulas(opened: Callable[..., Any], value: str, is_formula: bool) -> None:

@@ -169,12 +169,12 @@ def test_a_damaged_answer_is_named_and_nothing_is_added(
 @pytest.mark.slow
 def test_the_commands(pair: tuple[Path, Path], tmp_path: Path) -> None:
     def output(*arguments: object) -> str:
-        done = CliRunner().invoke(app, ["review", *map(str, arguments)])
+        done = CliRunner().invoke(app, [*map(str, arguments)])
         assert done.exit_code == 0, done.output
         return done.output
 
     said = output(
-        "plan",
+        "label",
         pair[1],
         "--task",
         "sums",
@@ -188,15 +188,17 @@ def test_the_commands(pair: tuple[Path, Path], tmp_path: Path) -> None:
     assert "20 answers to 20 of 60 problems" in said and "these labels alone give ±" in said
     items = [item.item for item in ReviewFolder.open(tmp_path / "r").plan.items]
     write_lines(tmp_path / "a.jsonl", [{"item": item, "label": "fair"} for item in items])
-    assert "20 reviews are new" in output("add", tmp_path / "r", tmp_path / "a.jsonl", "--reviewer", "kim")
-    assert json.loads(output("show", tmp_path / "r", "--json"))["runs"][str(pair[1])]["labels"] == 0.5
-    assert "20 reviews of kim are withdrawn" in output("add", tmp_path / "r", "--undo", "kim")
-    assert "nothing yet" in output("show", tmp_path / "r")
-    again = output("plan", pair[1], "--task", "sums", "--task", "sums", "--n", 5, "-o", tmp_path / "both")
-    assert again.count("5 answers to 5 of 60 problems") == 2 and (tmp_path / "both/sums/plan.json").is_file()
-    wrong = CliRunner().invoke(
-        app, ["review", "plan", str(pair[1]), "--task", "sums", "--labels", "good=2,bad=0"]
+    assert "20 reviews are new" in output(
+        "review", "add", tmp_path / "r", tmp_path / "a.jsonl", "--reviewer", "kim"
     )
+    assert (
+        json.loads(output("review", "show", tmp_path / "r", "--json"))["runs"][str(pair[1])]["labels"] == 0.5
+    )
+    assert "20 reviews of kim are withdrawn" in output("review", "add", tmp_path / "r", "--undo", "kim")
+    assert "nothing yet" in output("review", "show", tmp_path / "r")
+    again = output("label", pair[1], "--task", "sums", "--task", "sums", "--n", 5, "-o", tmp_path / "both")
+    assert again.count("5 answers to 5 of 60 problems") == 2 and (tmp_path / "both/sums/plan.json").is_file()
+    wrong = CliRunner().invoke(app, ["label", str(pair[1]), "--task", "sums", "--labels", "good=2,bad=0"])
     assert wrong.exit_code != 0
 
 

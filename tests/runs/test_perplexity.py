@@ -1,4 +1,4 @@
-"""Options of `genbench run --perplexity`: files, tasks, datasets, and what is none of them."""
+"""Options of `genbench perplexity`: files, tasks, datasets, and what is none of them."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def test_commands_on_a_run_with_a_hole_have_one_message(make_run: MakeRun, tmp_p
     os.truncate(run / "sums" / "completions.jsonl", HOLE)
     for command in (
         ("compare", whole, run),
-        ("estimate", run),
-        ("show", run, "--progress"),
+        ("metrics", run),
+        ("status", run),
         ("score", run, "--again"),
         ("export", run, "--to", "inspect", "--output", tmp_path / "logs"),
     ):

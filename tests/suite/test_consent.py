@@ -77,7 +77,7 @@ def test_code_of_a_strangers_suite_is_refused_before_it_is_imported(stranger: Pa
     "command",
     [
         ["run", "suite.yaml", "--responses", "r.jsonl"],
-        ["check", "suite.yaml", "--prompts"],
+        ["prompts", "suite.yaml"],
         ["mirror", "suite.yaml", "--to", "data"],
         ["queue", "submit", "suite.yaml", "--ledger", "l.sqlite3"],
         ["launch", "slurm", "suite.yaml", "--run-dir", "out", "--shards", "2"],

@@ -22,6 +22,14 @@ def test_a_gated_dataset_is_marked() -> None:
     assert "(gated)" not in lines["gsm8k"]
 
 
+def test_the_long_list_has_whole_summaries_and_licences_in_80_columns() -> None:
+    (gpqa,) = [info for info in task_infos() if info.name == "gpqa_diamond"]
+    lines = tasks_text([gpqa], long=True).splitlines()
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    assert gpqa.summary in said and f"licence: gated; {gpqa.licence}" in said
+
+
 def test_tasks_are_listed_under_what_people_ask_for_in_80_columns() -> None:
     infos = task_infos()
     lines = tasks_text(infos).splitlines()

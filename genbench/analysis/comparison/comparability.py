@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from genbench.analysis.sides.side import Side, SideTask
@@ -17,30 +18,39 @@ from genbench.store.stored_run import AskFile
 from genbench.store.sums import named_groups
 from genbench.types import OURS
 
-KINDS = (
-    "shard",
-    "tasks",
-    "problems",
-    "k",
-    "terms",
-    "reasoning",
-    "prompts",
-    "max_tokens",
-    "references",
-    "groups",
-    "version",
-    "protocol",
-    "data",
-    "verifier",
-    "verdicts",
-    "excluded",
-    "seal",
-    "adaptive",
-    "model",
-    "run_seed",
-    "circumstances",
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "shard": "a side is one part of a job array instead of the whole run",
+        "tasks": "a task that one side lacks. If allowed, it is left out",
+        "problems": "problems that one side lacks. If allowed, those of both are compared",
+        "k": "different numbers of samples, unless base has more and its first ones have tuned's seeds",
+        "terms": "the decoding contract: sampling fields, dtype, engine and version, adapter mode … "
+        "`terms.data_texts` only if a prompt differs too",
+        "reasoning": "the trace format. Of the end tokens only those that were cut from an answer, or "
+        "close a trace",
+        "prompts": "token digests of prompts, sample by sample. `prompts.missing` are samples without a "
+        "line in completions.jsonl",
+        "max_tokens": "max_tokens after clamping to the context",
+        "references": "references of the task",
+        "groups": "clusters of problems",
+        "version": "version of the task",
+        "protocol": "the protocol of the task: whose words, shots and extraction",
+        "data": "digest of the task's data",
+        "verifier": "verifier and its version, judge and its digest. If only the version differs, `genbench "
+        "score RUN --again` makes the older verdicts anew",
+        "verdicts": "stored verdicts that are not those that the verifier gives today (`--recheck`)",
+        "excluded": "more samples excluded or unscored than the suite allows, by results.json or by the "
+        "verdicts",
+        "seal": "lines of completions.jsonl or verdicts.jsonl were edited, removed, or contradict each other",
+        "adaptive": "an adaptive run that was planned against another base",
+        "model": "only in `genbench noise`: two models",
+        "run_seed": "only in `genbench noise`: seeds that do not fit",
+        "circumstances": "only with `--strict-contract`: engine sizes, packages, machine. Otherwise they are "
+        "a warning",
+    }
 )
-"""The first parts of the names of differences. `--allow` takes one of these, or a longer part of the name."""
+"""The first parts of the names of differences, and what differs. `--allow` takes one of these, or a longer
+part of the name."""
 _MOST_SHOWN = 40
 
 

@@ -194,7 +194,7 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
             raise
         raise NotComparableError(
             f"{error}\nthese are the same texts of one model; what another judge makes of them is printed by "
-            "genbench compare --judges"
+            "genbench judge compare"
         ) from None
     pairing, texts = _without_unrated(pairing)
     if options.gate and texts and not pairing.tasks:

@@ -173,9 +173,7 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     stopping: StoppingChange | None = Field(
         default=None, description="how the replies end in both; absent for scored texts and score files"
     )
-    noise: NoiseBand | None = Field(
-        description="the stored false-alarm band, see `genbench estimate --noise`"
-    )
+    noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")
     other_form: OtherForm | None = Field(
         default=None,
         description="lost answers that are right but for their form; absent if they explain no drop",

@@ -74,8 +74,8 @@ def judge_changes(first: Path, second: Path, tasks: Sequence[str] = ()) -> Judge
     one, two = open_side(first, tasks), open_side(second, tasks)
     if one.identity is None or one.identity != two.identity:
         raise NotComparableError(
-            f"--judges compares two judges on the same texts, and {first} and {second} are of two models "
-            f"({one.identity} and {two.identity}); compare models without it"
+            f"judge compare takes two judges on the same texts, and {first} and {second} are of two models "
+            f"({one.identity} and {two.identity}); for models there is genbench compare"
         )
     shared = {
         name: (task, two.tasks[name])

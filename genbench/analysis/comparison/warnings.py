@@ -261,7 +261,7 @@ def judge_notes(pairing: Pairing, tasks: Mapping[str, ComparedTask]) -> Iterator
             yield (
                 f"{name}: a judge that calls {100 * lenience:.1f} % more wrong answers of {side} right "
                 f"explains this {what} by itself; labels of people tell: "
-                f"genbench review plan {pairing.base.path} {pairing.tuned.path} --task {name}"
+                f"genbench label {pairing.base.path} {pairing.tuned.path} --task {name}"
             )
 
 
@@ -281,5 +281,5 @@ def budget_notes(pairing: Pairing) -> Iterator[str]:
     for name in pairing.tasks:
         line = budget_line(pairing.base, pairing.tuned, name)
         if line is not None:
-            how = f"genbench show {pairing.tuned.path} --budgets all --with {pairing.base.path}"
+            how = f"genbench budgets {pairing.tuned.path} --with {pairing.base.path}"
             yield f"{name}: {line} ({how})"

@@ -48,7 +48,7 @@ _MALFORMED = (
 )
 _INSTEAD = (
     "no function call was read in {0:.0%} of the samples: {1:,} of {2:,} are {3}; look at some with show, "
-    "and with check --prompts at what the prompt asks for"
+    "and with genbench prompts at what the prompt asks for"
 )
 _CUT = (
     "{0:.0%} of the samples were cut off by max_tokens or a content filter{1}; raise max_tokens, or read the "
@@ -71,7 +71,7 @@ _LOOPS = (
 )
 _EMPTY = (
     "{0:.0%} of the replies are empty: the model ends its turn at once; look at its prompts with "
-    "`genbench check SUITE --prompts`"
+    "`genbench prompts SUITE`"
 )
 _EXCLUDED = "{0:,} of {1:,} samples are excluded{2}"
 _REFUSED = "{0:,} of {1:,} samples have no answer, since {2}{3}"

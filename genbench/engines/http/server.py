@@ -296,7 +296,7 @@ class HttpServer:
     async def persist(
         self, work: Callable[[], Awaitable[T]], seed: int, failed: OnFailure | None = None
     ) -> T:
-        """Repeat `work` until it raises no Transient, and return its result; see `http_tries.persist`."""
+        """Repeat `work` until it raises no Transient, and return its result; see `persist`."""
 
         tries = 0
 

@@ -141,7 +141,7 @@ class VllmConfig(EngineConfig):
         return self.extra.get("enforce_eager", True) is True
 
     def batched_tokens(self, context: int) -> int:
-        """Return the tokens of one step for a context, see `sizes.batched_tokens`."""
+        """Return the tokens of one step for a context, see `batched_tokens`."""
         return batched_tokens(self.max_num_batched_tokens, default_sizes()[1], context)
 
     def check_batch_invariance(self, build: str) -> None:
@@ -265,7 +265,7 @@ class VllmSettings(EngineSettings):
         context_given: the suite sets max_model_len. Otherwise it is lowered to what the requests need.
         batch_invariant: vLLM computes each request in the same way in any batch. It is a term.
         eos_token_id: the tokenizer's. It is a term.
-        resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
+        resolved_dtype: what `dtype` comes to for this checkpoint, see `resolved_dtype`. Empty: `dtype`.
         own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
         lora_rank: the max_lora_rank that the adapters need. None means vLLM's default, or the suite's own.
         adapters: the adapters of the suite that the engine serves.
@@ -440,7 +440,7 @@ class VllmSettings(EngineSettings):
         return {**self._lora_sizes, **self.extra}
 
     def narrowed(self, needed: int) -> VllmSettings:
-        """Return the settings with the context that the longest request needs, see `sizes.narrow_context`.
+        """Return the settings with the context that the longest request needs, see `narrow_context`.
 
         A context of the suite's own stays, as does that of an engine that several models share.
 

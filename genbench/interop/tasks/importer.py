@@ -47,7 +47,7 @@ class ImportedRecord(JsonRecord):
     """One task that was imported."""
 
     task: str = Field(description="name of the task in the original")
-    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import task --report`)")
+    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import levels`)")
     door: int = Field(description="1: definition read; 2: rows by foreign code; 3: also scored by it")
     output: str = Field(description="generate_until, multiple_choice, loglikelihood …")
     lock: str = Field(description="the lock file")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genbench.cli.app import command_group, examples
+from genbench.cli.app import app, command_group, examples
 from genbench.cli.options import (
     DataOption,
     JsonOption,
@@ -166,14 +166,13 @@ def ledger_rescore(
         raise typer.Exit(1)
 
 
-@ledger_app.command(
-    "prune",
+@app.command(
     epilog=examples(
-        "genbench ledger prune nightly --keep-completions 30d --dry-run",
-        "genbench ledger prune nightly --keep-completions 30d --keep-verdicts 1y",
+        "genbench prune nightly --keep-completions 30d --dry-run",
+        "genbench prune nightly --keep-completions 30d --keep-verdicts 1y",
     ),
 )
-def ledger_prune(
+def prune(
     track: TrackArgument,
     keep_completions: Annotated[str, typer.Option(metavar="AGE", help="Keep texts so long: 30d, 8w, 1y.")],
     keep_verdicts: Annotated[
@@ -184,15 +183,17 @@ def ledger_prune(
     notes: NotesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete the texts of old runs. Scores of every problem stay for ever.
+    """Delete the texts of old runs of a track: free disk.
 
-    The base, anchors, runs of open changes and the newest 14 runs keep everything.
+    Scores of every problem stay for ever. The base, anchors, runs of open changes and the newest 14 runs keep
+    everything.
     """
-    from genbench.nights.ledger.pruning import parse_age, prune
+    from genbench.nights.ledger.pruning import parse_age
+    from genbench.nights.ledger.pruning import prune as prune_track
     from genbench.nights.pages.terminal import ledger_text
 
     with _opened(ledger, notes, create=False) as opened:
-        record = prune(
+        record = prune_track(
             opened,
             track,
             keep_completions=parse_age(keep_completions),

@@ -1,4 +1,4 @@
-"""Commands that follow a model: what changed along a track or along steps, and the gate of every night."""
+"""Commands that follow a model: what changed along a track, and the gate of every night."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from genbench.cli.app import app, examples
-from genbench.cli.options import JsonOption, LedgerOption, NotesOption, RunArgument, check_mode
+from genbench.cli.options import JsonOption, LedgerOption, NotesOption, RunArgument
 from genbench.cli.output import print_record, say_written
 
 
@@ -20,19 +20,11 @@ from genbench.cli.output import print_record, say_written
         "genbench trend nightly --since 2026-11-16 --json",
         "genbench trend nightly --explain CHANGE --note 'longer context since Tuesday'",
         "genbench trend nightly --dismiss CHANGE --note 'the data server was down'",
-        "genbench trend --steps runs/base --task piqa --measure bpb_gold",
-        "genbench trend --steps runs/small runs/large --html curves.html",
     ),
 )
 def trend(
-    context: typer.Context,
-    tracks: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TRACK",
-            help="The track, as `genbench ledger list` names it. With --steps folders of run --models-from, "
-            "one for each training run.",
-        ),
+    track: Annotated[
+        str, typer.Argument(metavar="TRACK", help="The track, as `genbench ledger list` names it.")
     ],
     ledger: LedgerOption = None,
     html: Annotated[
@@ -61,43 +53,19 @@ def trend(
         ),
     ] = None,
     note: Annotated[str | None, typer.Option(help="Why, with --explain or --dismiss.")] = None,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Show the measures of checkpoints by training step.")
-    ] = False,
-    task: Annotated[list[str], typer.Option("--task", help="With --steps: only this task. Repeatable.")] = [],  # noqa: B006
-    measure: Annotated[
-        list[str],
-        typer.Option("--measure", help="With --steps: only this measure, such as bpb_gold. Repeatable."),
-    ] = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Show what changed along a track of runs.
+    """Show scores over nights or steps, and what changed.
 
     Looks for changes on every run that was not looked at before. An unchanged model is called changed once a
     year, for any number of tasks.
-
-    With --steps, measures that tell checkpoints apart come first: by the change over the noise of one step.
-    Several training runs are also ranked: for each step, how far their order is that of the end. The best
-    checkpoint is shown with and without the luck of being the best of several.
     """
-    from genbench.analysis.curves import curves as read_curves
     from genbench.nights.ledger.changes import close_change
     from genbench.nights.ledger.database import open_ledger
     from genbench.nights.pages.page import write_trend_page
     from genbench.nights.pages.text import trend_text
     from genbench.nights.trend.compose import trend as read_trend
-    from genbench.reports.curves import curves_text, write_curves_page
 
-    check_mode(context, "--steps", steps, own=("task", "measure"), shared=("tracks", "html", "as_json"))
-    if steps:
-        curves = read_curves([Path(folder) for folder in tracks], task, measure)
-        print_record(curves, curves_text, as_json)
-        if html is not None:
-            say_written([f"page: {write_curves_page(curves, html)}"], as_json)
-        return
-    if len(tracks) != 1:
-        raise typer.BadParameter(f"wanted one track, found {len(tracks)}", param_hint="TRACK")
-    (track,) = tracks
     if (explain is None) != (dismiss is None) and not (note or "").strip():
         raise typer.BadParameter("say why the change is closed, with --note WHY", param_hint="--note")
     if explain is not None and dismiss is not None:
@@ -136,7 +104,7 @@ def gate(
     notes: NotesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide on tonight's run by the base and the history.
+    """Decide if tonight's run passes: a CI check.
 
     The history is that of the run's track. The run is added to the ledger. Its chance of a false alarm is the
     track's yearly budget over the runs of a year, so that the gate can be asked every night.

@@ -39,7 +39,7 @@ class PrunedRun(JsonRecord):
 
 
 class LedgerPruned(JsonRecord):
-    """What `ledger prune` deleted."""
+    """What `prune` deleted."""
 
     format: Literal[1] = Field(description="version of this record")
     ledger: str = Field(description="path or URL of the ledger")

@@ -41,8 +41,12 @@ window.genbenchMathematics = (() => {
   // command ^ and _ are signs of names too, and a formula would hide blanks and braces: get_weather_of city,
   // 2^10. So it is one only without words, without blanks inside, and if one sign or a group is raised or lowered.
   const name = /\p{L}{2}|[\p{L}\d]\s+[\p{L}\d]|[\^_](?!\{|[-+]?[\p{L}\d](?![\p{L}\d]))/u;
+  // With a command, words that stand outside of \text{ } make a sentence: "The answer is \frac{1}{2}".
+  const words = /\\(?:text|mbox|mathrm|operatorname)[a-z]*\s*\{[^{}]*\}|\\[a-zA-Z]+/g;
+  const sentence = /(?:^|\s)\p{L}{3,}(?=[\s.,:;]|$)|\p{L}{2,}\s+\p{L}{2,}/u;
+  const isLatex = (text) => /\\[a-zA-Z]/.test(text) && !sentence.test(text.replace(words, " "));
   function value(text, plain) {
-    if ((/\\[a-zA-Z]/.test(text) || (/[\^_]/.test(text) && !name.test(text))) && !/[$]|\\[([]/.test(text) && text.length < 300) {
+    if ((isLatex(text) || (/[\^_]/.test(text) && !/\\[a-zA-Z]/.test(text) && !name.test(text))) && !/[$]|\\[([]/.test(text) && text.length < 300) {
       const holder = rendered(text, false);
       if (holder !== null) return [holder];
     }

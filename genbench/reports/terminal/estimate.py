@@ -394,5 +394,5 @@ def quality_text(record: Quality) -> str:
             lines += [f"  … and {more} more (--json lists them)"] if more > 0 else []
         if task.suspicious:
             runs = " ".join(dict.fromkeys(run for key in task.suspicious for run in key.runs))
-            lines.append(f"  read them: genbench review plan {runs} --task {name} --references")
+            lines.append(f"  read them: genbench review references {runs} --task {name}")
     return printable("\n".join(lines))

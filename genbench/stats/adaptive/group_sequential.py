@@ -157,7 +157,7 @@ def task_rule(
 
 
 def levels(kind: Spending, alpha: float, fractions: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the one-sided level of each look, see `spending.boundaries`."""
+    """Return the one-sided level of each look, see `alpha_spending.boundaries`."""
     return tuple(float(ndtr(-z)) for z in boundaries(kind, alpha, fractions))
 
 

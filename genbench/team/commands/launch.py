@@ -29,7 +29,7 @@ SetupOption = Annotated[
 
 @launch_app.callback()
 def launch() -> None:
-    """Draw a run in parts on a cluster.
+    """Draw a run in parts on Slurm, Kubernetes or Ray.
 
     Prints the jobs for the cluster's own scheduler. genbench schedules nothing there.
     """

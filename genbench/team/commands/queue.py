@@ -39,7 +39,7 @@ JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see 
 
 @queue_app.callback()
 def queue() -> None:
-    """Queue runs and schedules, and draw them with workers."""
+    """Queue runs, and draw them with workers on GPUs."""
 
 
 @queue_app.command(
@@ -192,14 +192,14 @@ def _detail(opened: Queue, job: Job, *, created: bool = False) -> JobDetail:
     return JobDetail(format=1, job=job, created=created, events=events, log=log)
 
 
-schedule_app = command_group("schedule", queue_app)
+schedule_app = command_group("schedule")
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the schedule.")]
 
 
 @schedule_app.callback()
 def schedule() -> None:
-    """Submit a run every night.
+    """Evaluate every night, at a time of yours.
 
     A cron text and a time zone say when. A worker does it. `genbench queue list` lists the schedules.
     """
@@ -207,7 +207,7 @@ def schedule() -> None:
 
 @schedule_app.command(
     "add",
-    epilog=examples("genbench queue schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"),
+    epilog=examples("genbench schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"),
 )
 @with_run_options("models", *(name for name in job_keys() if name not in ("night_of", "limit")), in_job=True)
 def schedule_add(
@@ -245,7 +245,7 @@ def schedule_add(
     print_lines([f"{made.name}: first on {first.isoformat(timespec='minutes')}"])
 
 
-@schedule_app.command("remove", epilog=examples("genbench queue schedule remove nightly"))
+@schedule_app.command("remove", epilog=examples("genbench schedule remove nightly"))
 def schedule_remove(name: NameArgument, ledger: LedgerOption = None) -> None:
     """Remove a schedule. Its jobs and runs stay."""
     from genbench.team.queue.database import open_queue

@@ -66,7 +66,7 @@ def serve(
     ledger: LedgerOption = None,
     notes: NotesOption = None,
 ) -> None:
-    """Serve the pages and the API of a team.
+    """Serve results as web pages, with an API.
 
     Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
     `genbench serve token` makes tokens.

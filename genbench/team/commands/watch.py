@@ -22,7 +22,7 @@ watch_app = command_group("watch")
 
 @watch_app.callback()
 def watch() -> None:
-    """Draw the checkpoints of a training run as they appear."""
+    """Evaluate checkpoints while a training run writes them."""
 
 
 @watch_app.command(
@@ -117,27 +117,31 @@ def watch_start(
 @watch_app.command("list", epilog=examples("genbench watch list", "genbench watch list sft-42 --json"))
 def watch_list(
     name: Annotated[str | None, typer.Argument(help="Only this watch.")] = None,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Forget this watch and its kept files. Jobs and runs stay.")
-    ] = False,
     ledger: LedgerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List watched training runs and their checkpoints."""
     from genbench.team.queue.database import open_queue
     from genbench.team.text import watch_text
-    from genbench.team.watch.watches import WatchList, get_watch, list_watches, remove_watch
+    from genbench.team.watch.watches import WatchList, get_watch, list_watches
 
     with open_queue(ledger, create=False) as queue:
-        if remove:
-            if name is None:
-                raise typer.BadParameter("name the watch", param_hint="--remove")
-            for pin in remove_watch(queue, name):
-                shutil.rmtree(pin, ignore_errors=True)
-            print_lines([f"{name}: removed"])
-            return
         found = list_watches(queue) if name is None else [get_watch(queue, name)]
     print_record(WatchList(format=1, watches=tuple(found)), watch_text, as_json)
+
+
+@watch_app.command("remove", epilog=examples("genbench watch remove sft-42"))
+def watch_remove(
+    name: Annotated[str, typer.Argument(help="Name of the watch.")], ledger: LedgerOption = None
+) -> None:
+    """Forget a watch and its kept files. Jobs and runs stay."""
+    from genbench.team.queue.database import open_queue
+    from genbench.team.watch.watches import remove_watch
+
+    with open_queue(ledger, create=False) as queue:
+        for pin in remove_watch(queue, name):
+            shutil.rmtree(pin, ignore_errors=True)
+    print_lines([f"{name}: removed"])
 
 
 @watch_app.command(

@@ -102,17 +102,37 @@ def test_nothing_of_a_stranger_runs_and_no_request_leaves(browser: Any, site: Si
     assert asked and all(url.startswith((site.url, "data:")) for url in asked)
 
 
-def test_a_phone_scrolls_no_page_sideways(browser: Any, site: Site) -> None:
+def test_no_page_breaks_its_own_content_security_policy(browser: Any, site: Site) -> None:
+    for path in site.pages:
+        browser.get(site.url + path)
+    charts = WebDriverWait(browser, 60)
+    charts.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".zoomed .scatterlayer .point"))
+    said = [entry["message"] for entry in browser.get_log("browser")]
+    assert [text for text in said if "Content Security Policy" in text] == []
+
+
+APART = """
+return [...document.querySelectorAll("label[for]")].filter((label) => {
+  const [a, b] = [label, document.getElementById(label.htmlFor)].map((one) => one.getBoundingClientRect());
+  return b.top > a.bottom || a.top > b.bottom;
+}).map((label) => label.textContent);
+"""
+
+
+def test_a_phone_scrolls_no_page_sideways_and_has_each_label_beside_its_field(
+    browser: Any, site: Site
+) -> None:
     metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
-        wide = []
+        wide, apart = [], []
         for path in site.pages:
             browser.get(site.url + path)
             wide += [path] * browser.execute_script(
                 "return document.documentElement.scrollWidth > innerWidth"
             )
-        assert wide == []
+            apart += [(path, label) for label in browser.execute_script(APART)]
+        assert (wide, apart) == ([], [])
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
