@@ -275,7 +275,10 @@ class Verifier(Protocol):
         ...
 
     def time_limit_s(self, case: Case) -> float:
-        """Return the wall seconds after which the worker is killed and the sample becomes `timeout`."""
+        """Return the wall seconds after which the worker is killed and the sample becomes `timeout`.
+
+        Where more processes want a core than there are cores, it has as many times longer, up to four times.
+        """
         ...
 
     def verify(self, case: Case) -> Finding:

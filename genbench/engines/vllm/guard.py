@@ -103,7 +103,7 @@ class EngineGuard:
                 return
 
     def forked(self) -> None:
-        """Tell the watcher of this process, which has just been forked. No lock is taken: its owner is gone."""
+        """Tell the watcher of this process, which was just forked. No lock is taken: its owner is gone."""
         watcher = self._watcher
         if watcher is not None and watcher.stdin is not None:
             with suppress(OSError, ValueError):  # it was killed, and its successor reads all processes
@@ -135,7 +135,12 @@ _open: list[EngineGuard] = []
 @cache
 def _tell_of_forks() -> None:
     """Make each process that is forked from now on tell the open guards of itself."""
-    os.register_at_fork(after_in_child=lambda: [guard.forked() for guard in _open])
+
+    def tell() -> None:
+        for guard in _open:
+            guard.forked()
+
+    os.register_at_fork(after_in_child=tell)
 
 
 def _close_input(watcher: subprocess.Popen[bytes]) -> None:

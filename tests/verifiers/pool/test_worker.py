@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.pool import worker
 from genbench.verifiers.pool.worker import case_to_record, frame, read_frame
+from genbench.verifiers.text.exact import ExactVerifier
 
 
 class Process:
@@ -62,15 +66,20 @@ def test_a_loaded_verifier_finds_right_and_wrong(process: Process) -> None:
     assert process.verify("no")["score"] == 0.0
 
 
-@pytest.mark.slow
-def test_a_time_limit_is_told_once_as_long_as_it_stays_the_same() -> None:
-    process = Process()
-    process.ask({"load": "exact", "key": 1, "options": {}, "folder": None})
+def test_a_time_limit_is_told_when_it_changes_and_is_longer_where_many_processes_want_a_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     case = case_to_record(Case(SampleId("t", "p", 0), (Answer("yes", "absent", "", False),), "yes"))
-    told = process.ask({"key": 1, "case": case})
-    assert told["limit_s"] > 0 and process.reply()["score"] == 1
-    assert process.ask({"key": 1, "case": case})["score"] == 1
-    assert process.end() == 0
+    told: dict[int, float] = {}
+    sink = io.BytesIO()
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    for load in (0.1, 3.9, 6.0, 100.0):
+        monkeypatch.setattr(os, "getloadavg", partial(tuple, [load, 0.0, 0.0]))
+        worker._verify({1: ExactVerifier()}, {"key": 1, "case": case}, sink, told)
+    sink.seek(0)
+    limits = [cast(dict[str, Any], read_frame(sink))["limit_s"] for _ in range(3)]
+    assert read_frame(sink) is None
+    assert [limit / ExactVerifier.limit_s for limit in limits] == [1, 3, 4]
 
 
 def test_a_verifier_that_does_not_exist_is_refused_and_the_process_goes_on(process: Process) -> None:
