@@ -46,9 +46,9 @@ def pages(folder: Path, judge: Server) -> Place:
         options = PARTS.get(name, {})
         data = registry.load("task", name)(**options).info.dataset
         write_mirror(folder / "mirror", data, rows)
-        tasks.append({"task": name, "options": dict(options), "k": 1 if name == SCORED else 2})
+        tasks.append({"task": name, "options": dict(options), "k": 1})
     rule = {"grading": "rule", "tools": "python"}
-    tasks.append({"task": "imo_answerbench", "name": WITH_PYTHON, "options": rule, "k": 2})
+    tasks.append({"task": "imo_answerbench", "name": WITH_PYTHON, "options": rule, "k": 1})
     server = {"base_url": judge.url, "model": "grader", "revision": COMMIT}
     suite = {
         "name": "pages",
