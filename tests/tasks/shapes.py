@@ -114,7 +114,7 @@ PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "mmlu_prox": {"language": ["de"]},
     "global_piqa": {"language": ["deu_latn"]},
     "global_piqa_parallel": {"language": ["deu_latn"]},
-    "polymath": {"language": ["en", "de"]},
+    "polymath": {"language": ["de"]},
     "bfcl_v4_format_sensitivity": {"category": ["simple"]},
 }
 """The few configs that a test asks, of pages with many."""
