@@ -228,6 +228,8 @@ class TaskInfo:
     """By value of that stratum, its weight in the macro mean. Empty: all count alike."""
     macro_mean: MacroMean = "plain"
     """Which mean of that stratum's values the macro mean is."""
+    macro_spread: bool = False
+    """Whether those values ask the same questions, so that their distance is a result of its own."""
     macro_lists: bool = False
     """Whether that stratum is a list of values, joined by `MACRO_JOINT`. A problem counts in each."""
     unanswered: Unanswered = "wrong"

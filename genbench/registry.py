@@ -30,11 +30,8 @@ GROUP = "genbench.plugins"
 NOT_OFFERED: Mapping[str, str] = MappingProxyType(
     {
         "bfcl_v4": "100 of its questions ask a live search service, so no run can be repeated, and without "
-        "them the overall is 80 at the most; bfcl_v3_live, bfcl_v3_non_live and bfcl_v3_multi_turn are "
-        "there",
-        "bfcl_v4_format_sensitivity": "its 200 questions are asked in 26 forms, and neither these texts "
-        "nor the readers of their four forms of calls are here yet; bfcl_v3_live and bfcl_v3_non_live "
-        "have two forms",
+        "them the overall is 80 at the most; bfcl_v3_live, bfcl_v3_non_live, bfcl_v3_multi_turn and "
+        "bfcl_v4_format_sensitivity are there",
         "bfcl_v4_memory": "conversations fill a store that later questions start from, which no task does "
         "yet, and one of its three stores needs an encoder without a revision; bfcl_v3_multi_turn is "
         "there",

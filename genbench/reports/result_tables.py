@@ -345,7 +345,16 @@ def metric_rows(report: Report) -> list[MetricRow]:
         for name, _, run, task in found
         for part, item in (task.parts or {}).items()
     ]
-    return metrics + parts + means + reported
+    apart = [
+        MetricRow(name, run.name, f"{what} {task.macro.by}", value, f"over {spread.n:,} problems")
+        for name, _, run, task in found
+        if task.macro and (spread := task.macro.spread)
+        for what, value in (
+            ("largest difference over", spread.delta),
+            ("standard deviation over", spread.std),
+        )
+    ]
+    return metrics + parts + means + apart + reported
 
 
 def _metric_value(row: MetricRow) -> str:

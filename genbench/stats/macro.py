@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from pydantic import Field
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord
 from genbench.stats.intervals import LEVEL, normal_quantile, t_quantile, wilson_near_edge
-from genbench.stats.resample import numbers_of
+from genbench.stats.resample import numbers_of, resampled
 from genbench.stats.scores import Floats
 
 _OFFSET = 0.01
@@ -141,6 +142,72 @@ def harmonic_over_parts(
             "rerun_se": rerun,
         }
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranged:
+    """A value with its interval. None if it cannot be given."""
+
+    value: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the means of parts are apart, over the questions that all parts have."""
+
+    n: int
+    """Values that it is from. 0 if no cluster has as many in every part."""
+    delta: Ranged = Ranged()
+    """The highest mean minus the lowest."""
+    std: Ranged = Ranged()
+    """The sample standard deviation of the means."""
+
+
+def spread_over_parts(
+    values: Floats, parts: Sequence[str], clusters: Sequence[Hashable], level: float = LEVEL, *, seed: int
+) -> Spread:
+    """Return the spread of the means of parts that ask the same questions, such as forms of one prompt.
+
+    Both measures are above 0 by chance alone: 26 forms with the same true mean are 8 points apart over 200
+    questions, and their resampled means still more. So the interval does not consist of quantiles of these,
+    which covered 0 %. Its lower end takes off what noise of the means makes of parts that are equal, which is
+    enough for any pattern of means, as both measures are seminorms. Its upper end is that of the basic
+    bootstrap. It covered 94 to 99 % in eleven simulated situations: 3 and 26 parts, equal, in two groups, one
+    apart, or all apart, 50 and 200 clusters.
+
+    Args: as in `mean_over_parts`. Clusters with more values in one part than in another are left out.
+    """
+    part, cluster = numbers_of(parts), numbers_of(clusters)
+    shape = (cluster.max() + 1, part.max() + 1)
+    counts, sums = np.zeros(shape), np.zeros(shape)
+    np.add.at(counts, (cluster, part), 1)
+    np.add.at(sums, (cluster, part), values)
+    whole = (counts == counts[:, :1]).all(axis=1)
+    counts, sums = counts[whole], sums[whole]
+    if not len(counts):
+        return Spread(0)
+    means = sums.sum(axis=0) / counts.sum(axis=0)
+    drawn = None
+    if len(counts) > 1:
+        units = np.concatenate([sums, counts[:, :1]], axis=1)
+        drawn = resampled(units, lambda found: found[:, :-1] / found[:, -1:], seed=seed, resamples=_RESAMPLES)
+    return Spread(int(counts.sum()), *(_ranged(of, means, drawn, level) for of in (np.ptp, _std)))
+
+
+def _std(means: Floats, axis: int) -> Floats:
+    found: Floats = np.std(means, axis=axis, ddof=1)
+    return found
+
+
+def _ranged(of: Callable[..., Floats], means: Floats, drawn: Floats | None, level: float) -> Ranged:
+    """Return a measure of the means, with an interval from resampled means (r, parts)."""
+    value = float(of(means, axis=0))
+    if drawn is None:
+        return Ranged(value)
+    noise = float(np.quantile(of(drawn - means, axis=1), (1 + level) / 2))
+    low = float(np.quantile(of(drawn, axis=1), (1 - level) / 2))
+    return Ranged(value, (max(0.0, value - noise), max(value, 2 * value - low)))
 
 
 def _harmonic(means: Floats) -> Floats:

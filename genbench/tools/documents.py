@@ -128,6 +128,90 @@ def prompt_text(documents: Sequence[Mapping[str, Any]]) -> str:
     return _SYSTEM + json.dumps(list(documents), indent=4, ensure_ascii=False)
 
 
+DocumentFormat = Literal["python", "xml", "json"]
+
+
+def documents_as(documents: Sequence[Mapping[str, Any]], shown: DocumentFormat) -> str:
+    """Return documents as BFCL's format sensitivity writes them into a prompt, character by character."""
+    if shown == "json":
+        return json.dumps(list(documents), indent=4)
+    if shown == "xml":
+        return "\n".join(map(_xml_document, documents))
+    return "\n\n".join(text for document in documents for text in (_python_document(document), "\n"))
+
+
+def _xml_document(document: Mapping[str, Any]) -> str:
+    parameters = document["parameters"]
+    inside = _xml_parameters(parameters.get("properties", {}), parameters.get("required"), 4)
+    described = f"  <desc>{document.get('description', '')}</desc>\n  <params>\n{inside}  </params>\n"
+    return f'<function name="{document["name"]}">\n{described}</function>\n'
+
+
+def _xml_parameters(
+    properties: Mapping[str, Mapping[str, Any]], required: Sequence[str] | None, indent: int
+) -> str:
+    """Return parameters as XML. Without a list of required ones, all are."""
+    margin, found = " " * indent, []
+    for name, facts in properties.items():
+        needed = "true" if required is None or name in required else "false"
+        written = f'name="{name}" type="{_xml_type(facts)}" required="{needed}"'
+        if "default" in facts:
+            # A comma of the default is lost there, as are those between the attributes.
+            written += f' default="{facts["default"]!r}"'
+        found.append(
+            f"{margin}<param {written.replace(',', '')}>\n{margin}  <desc>{_with_values(facts)}</desc>\n"
+        )
+        if "properties" in facts:
+            inside = _xml_parameters(facts["properties"], facts.get("required"), indent + 4)
+            found.append(f"{margin}  <params>\n{inside}{margin}  </params>\n")
+        found.append(f"{margin}</param>\n")
+    return "".join(found)
+
+
+def _xml_type(facts: Mapping[str, Any]) -> str:
+    own = facts.get("type", "string")
+    if "type" in facts.get("items", {}):
+        return f"{own}[{facts['items']['type']}]"
+    if "additionalProperties" in facts:
+        return f"{own}[{facts['additionalProperties'].get('type', 'string')}]"
+    return str(own)
+
+
+def _python_document(document: Mapping[str, Any]) -> str:
+    lines = [f"# Function: {document['name']}", '    """', f"    {document.get('description', '')}", ""]
+    if properties := (document.get("parameters") or {}).get("properties", {}):
+        lines += ["    Args:", *_python_parameters(properties, 8)]
+    return "\n".join([*lines, '    """', ""])
+
+
+def _python_parameters(properties: Mapping[str, Mapping[str, Any]], indent: int) -> list[str]:
+    found = []
+    for name, facts in properties.items():
+        default = f", default={facts['default']!r}" if "default" in facts else ""
+        found.append(f"{' ' * indent}{name} ({_python_type(facts)}{default}): {_with_values(facts)}")
+        found += _python_parameters(facts.get("properties", {}), indent + 4)
+    return found
+
+
+_PYTHON_TYPES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
+
+
+def _python_type(facts: Mapping[str, Any]) -> str:
+    own = str(facts.get("type", "string"))
+    if own in ("array", "list", "tuple") and "items" in facts:
+        return f"list[{_python_type(facts['items'])}]"
+    if own in ("object", "dict"):
+        inner = facts.get("additionalProperties")
+        return "dict" if inner is None else f"dict[str, {_python_type(inner)}]"
+    return _PYTHON_TYPES.get(own, own)
+
+
+def _with_values(facts: Mapping[str, Any]) -> str:
+    """Return what a document says of a parameter, with the values that it may have."""
+    values = f" Enum values: {facts['enum']}." if "enum" in facts else ""
+    return f"{facts.get('description', '')}{values}"
+
+
 def _property(value: Any) -> dict[str, Any]:
     """Return a parameter as JSON schema. What it says of values and defaults is kept."""
     if not isinstance(value, Mapping):

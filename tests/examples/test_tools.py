@@ -20,6 +20,7 @@ def test_the_mirror_joins_the_accepted_calls_and_names_categories_as_v3(tmp_path
         (data / f"BFCL_v4_{name}.json").write_text(json.dumps({"id": f"{name}_0"}) + "\n")
     truth = {"id": "simple_python_0", "ground_truth": [{"f": {}}]}
     (data / "possible_answer" / "BFCL_v4_simple_python.json").write_text(json.dumps(truth) + "\n")
+    (data / "BFCL_v4_format_sensitivity.json").write_text('{\n    "simple_python": ["simple_python_0"]\n}')
     assert module.mirror(data, tmp_path / "mirror", "v4") == 3
     found = {
         path.parent.name: json.loads(path.read_text()) for path in (tmp_path / "mirror").rglob("v4.jsonl")

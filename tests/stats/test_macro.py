@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.stats.macro import harmonic_over_parts, mean_over_parts
+from genbench.stats.macro import harmonic_over_parts, mean_over_parts, spread_over_parts
 from genbench.stats.scores import Floats
 
 
@@ -167,3 +167,35 @@ def test_the_lowest_part_decides_the_interval_of_a_harmonic_mean() -> None:
         assert found.ci is not None
         widths.append((found.ci[1] - found.ci[0]) / found.value)
     assert widths[1] > 3 * widths[0]
+
+
+def forms(rights: str) -> tuple[Floats, list[str], list[int]]:
+    """Return values, parts and clusters of 20 questions in as many forms as `rights` has numbers of right."""
+    counts = [int(count) for count in rights.split()]
+    values = np.array([float(place < count) for count in counts for place in range(20)])
+    return values, [str(form) for form in range(len(counts)) for _ in range(20)], [*range(20)] * len(counts)
+
+
+def test_the_spread_is_the_range_and_the_sample_standard_deviation_of_the_parts() -> None:
+    found = spread_over_parts(*forms("16 15 14"), seed=1)
+    assert (found.n, found.delta.value, found.std.value) == (60, pytest.approx(0.1), pytest.approx(0.05))
+    for item in (found.delta, found.std):
+        assert item.ci is not None and item.value is not None and 0 <= item.ci[0] <= item.value <= item.ci[1]
+
+
+def test_a_spread_is_over_the_questions_that_all_parts_have() -> None:
+    values, parts, clusters = forms("16 15 14")
+    assert spread_over_parts(values[:-10], parts[:-10], clusters[:-10], seed=1).n == 30
+    lone = spread_over_parts(np.array([1.0, 0.0]), ["a", "b"], [1, 2], seed=1)
+    assert (lone.n, lone.delta.value, lone.std.value) == (0, None, None)
+
+
+def test_parts_that_are_alike_have_an_interval_that_reaches_zero() -> None:
+    rng, covered = np.random.default_rng(3), 0
+    for seed in range(40):
+        values = rng.random((26, 100)) < 0.7
+        parts = [str(form) for form in range(26) for _ in range(100)]
+        found = spread_over_parts(values.ravel().astype(float), parts, [*range(100)] * 26, seed=seed)
+        assert found.delta.ci is not None and found.std.ci is not None
+        covered += found.delta.ci[0] == found.std.ci[0] == 0
+    assert covered >= 35

@@ -15,6 +15,17 @@ CONTEST: list[Row] = [
     {"problem_idx": 1, "problem": "Find $1+1$.", "answer": 2},
     {"problem_idx": 2, "problem": "Find all $x$ with $x^2=4$.", "answer": "-2, 2"},
 ]
+PARAMETERS = {
+    "a": {"type": "integer", "description": "A number."},
+    "how": {
+        "type": "dict",
+        "description": "How.",
+        "properties": {
+            "mode": {"type": "string", "description": "Mode.", "default": "x, y", "enum": ["x, y", "z"]},
+            "tags": {"type": "array", "description": "Tags.", "items": {"type": "string"}},
+        },
+    },
+}
 SHAPES: dict[str, list[Row]] = {
     **dict.fromkeys(("apex_2025", "apex_shortlist", "arxivmath"), CONTEST),
     "beyond_aime": [{"problem": "Find $x$.", "answer": 7}, {"problem": "Find $y$.", "answer": "-12"}],
@@ -76,6 +87,20 @@ SHAPES: dict[str, list[Row]] = {
         | {"answer": answer, "data_source_filenames": names}
         for n, (answer, names) in enumerate((("the third", "b’s.txt;a.txt"), ("two", "a.txt")))
     ],
+    "bfcl_v4_format_sensitivity": [
+        {
+            "id": "simple_python_19",
+            "question": [[{"role": "user", "content": "Do it with 1."}]],
+            "function": [
+                {
+                    "name": "f.of",
+                    "description": "Do it.",
+                    "parameters": {"type": "dict", "required": ["a"], "properties": PARAMETERS},
+                }
+            ],
+            "ground_truth": [{"f.of": {"a": [1], "how": [""]}}],
+        }
+    ],
     "uncheatable_eval": [
         {"content": "Ice is cold.\n  It melts.\n", "category": "bbc_news"},
         {"content": "def f():\n    return 1\n", "category": "github_python"},
@@ -89,7 +114,8 @@ PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "mmlu_prox": {"language": ["de"]},
     "global_piqa": {"language": ["deu_latn"]},
     "global_piqa_parallel": {"language": ["deu_latn"]},
-    "polymath": {"language": ["en", "de"]},
+    "polymath": {"language": ["de"]},
+    "bfcl_v4_format_sensitivity": {"category": ["simple"]},
 }
 """The few configs that a test asks, of pages with many."""
 

@@ -66,6 +66,7 @@ ELSEWHERE = {
     **dict.fromkeys(constraints.NAMES, "test_references_constraints.py"),
     **dict.fromkeys(("bfcl_v3_live", "bfcl_v3_non_live"), "test_bfcl.py"),
     "bfcl_v3_multi_turn": "test_bfcl_multi_turn.py",
+    "bfcl_v4_format_sensitivity": "test_bfcl_formats.py",
     **dict.fromkeys((*LIVEBENCH, "livebench_coding"), "test_livebench.py"),
     **dict.fromkeys(AGENTS, "test_agent_pages.py"),
     "helmet_recall": "test_ruler.py",

@@ -285,7 +285,9 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     info = item.task.task.info
     lists = info.macro_lists
     values = problem_values(table, headline, stored.name, info.macro, info.weights, lists=lists)
-    macro = macro_record(table, values, info.macro, lists=lists, mean=info.macro_mean, seed=seed)
+    macro = macro_record(
+        table, values, info.macro, lists=lists, mean=info.macro_mean, spread=info.macro_spread, seed=seed
+    )
     if macro is not None:
         extra["macro"] = macro
     if described.reported is not None:

@@ -9,12 +9,21 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from genbench.analysis.records import Bounded
 from genbench.analysis.results.table import VerdictTable
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord
 from genbench.protocols import MACRO_JOINT, MacroMean, PublishedScore
-from genbench.stats.macro import MeanRecord, harmonic_over_parts, mean_over_parts
+from genbench.stats.macro import MeanRecord, harmonic_over_parts, mean_over_parts, spread_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
+
+
+class SpreadRecord(JsonRecord):
+    """How far the values of a stratum are apart, over the questions that all of them have."""
+
+    n: Count = Field(description="problems that it is from; 0 if no question was asked in all values")
+    delta: Bounded = Field(description="the highest mean minus the lowest")
+    std: Bounded = Field(description="sample standard deviation of the means")
 
 
 class MacroRecord(MeanRecord):
@@ -22,6 +31,9 @@ class MacroRecord(MeanRecord):
 
     by: str = Field(description="the stratum: subject, language …")
     mean: MacroMean = Field(default="plain", description="which mean of its values; absent in older runs")
+    spread: SpreadRecord | None = Field(
+        default=None, description="how far its values are apart; absent unless the task asks for it"
+    )
 
     @property
     def name(self) -> str:
@@ -123,6 +135,7 @@ def macro_record(
     *,
     lists: bool = False,
     mean: MacroMean = "plain",
+    spread: bool = False,
     seed: int = 0,
 ) -> MacroRecord | None:
     """Return the mean over a stratum of the task, or None if the task names none or it has one value.
@@ -131,7 +144,8 @@ def macro_record(
         lists: whether the stratum is a list of values. A problem counts in each of them, as often as it is
             there.
         mean: which mean of the values of the stratum.
-        seed: the seed of the resampling that the interval of a harmonic mean is from.
+        spread: whether the values ask the same questions, so that it tells something how far they are apart.
+        seed: the seed of the resampling that the intervals of a harmonic mean and of a spread are from.
     """
     if found is None or by is None:
         return None
@@ -152,7 +166,14 @@ def macro_record(
         if mean == "harmonic"
         else mean_over_parts(values, parts, clusters, weights=found.weights or None, noise=noise)
     )
-    return MacroRecord.from_object(made, by=by, mean=mean, n=len(set(kept)))
+    apart = spread_over_parts(values, parts, clusters, seed=seed) if spread else None
+    return MacroRecord.from_object(
+        made,
+        by=by,
+        mean=mean,
+        n=len(set(kept)),
+        spread=None if apart is None else SpreadRecord.from_object(apart),
+    )
 
 
 def group_records(

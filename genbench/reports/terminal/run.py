@@ -9,6 +9,7 @@ from pathlib import Path
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.parity import ready_responses
 from genbench.analysis.results.alarms import joined_alarms
+from genbench.analysis.results.means import MacroRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
@@ -150,6 +151,7 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
             f"{task.macro.name} {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
             f"{interval(task.macro.ci)}"
         )
+        lines += _spread(task.macro)
     if task.reported:
         lines.append(reported_line(task.reported))
     lines += _other_metrics(task, brief)
@@ -162,6 +164,18 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
     return lines
+
+
+def _spread(macro: MacroRecord) -> list[str]:
+    """Return how far the values of a stratum are apart, in points, if the task asks for it."""
+    apart = macro.spread
+    if apart is None:
+        return []
+    if apart.delta.value is None or apart.std.value is None:
+        return [f"no spread over {macro.by}: no question was asked in all its values, as with a limit"]
+    delta = f"{points(apart.delta.value)} {interval(apart.delta.ci)}"
+    std = f"{points(apart.std.value)} {interval(apart.std.ci)}"
+    return [f"highest minus lowest value of {macro.by}: {delta}, standard deviation {std}"]
 
 
 def _other_metrics(task: TaskResults, brief: bool) -> list[str]:

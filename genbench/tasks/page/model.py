@@ -477,6 +477,11 @@ class Page(Strict):
     weights: dict[str, float] = Field(
         default_factory=dict, description="weights of that stratum's values, if they do not count alike"
     )
+    macro_spread: bool = Field(
+        False,
+        description="whether that stratum's values ask the same questions, so that reports say how far apart "
+        "they are",
+    )
     macro_lists: bool = Field(
         False, description="whether that stratum's column is a list of values, in each of which a row counts"
     )
@@ -510,10 +515,11 @@ class Page(Strict):
             raise ValueError("give 'hub' with the repository of the rows")
         if not self.hub.columns:
             raise ValueError("hub.columns: the list is empty; name the columns that are read")
-        is_plain = self.macro_mean == "plain" and not self.macro_lists
+        is_plain = self.macro_mean == "plain" and not self.macro_lists and not self.macro_spread
         if (self.weights or not is_plain) and self.macro is None:
             raise ValueError(
-                "'weights', 'macro_mean' and 'macro_lists' belong to 'macro'; name the stratum there"
+                "'weights', 'macro_mean', 'macro_spread' and 'macro_lists' belong to 'macro'; "
+                "name the stratum there"
             )
         if self.weights and self.macro_mean != "plain":
             raise ValueError("'weights' go with the plain mean; remove 'macro_mean'")

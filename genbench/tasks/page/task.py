@@ -631,6 +631,7 @@ def page_info(
         macro=page.macro,
         weights=dict(page.weights),
         macro_mean=page.macro_mean,
+        macro_spread=page.macro_spread,
         macro_lists=page.macro_lists,
         unanswered=page.unanswered,
         reported=_reported_scale(page),

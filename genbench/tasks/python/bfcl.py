@@ -16,9 +16,10 @@ from genbench.tasks.page.task import built_in_info
 from genbench.tools.bfcl.service import Release
 from genbench.tools.bfcl.world import DOCUMENTS, SERVICES, World
 from genbench.tools.calls import CallError
-from genbench.tools.documents import Form, in_language
+from genbench.tools.documents import DocumentFormat, Form, documents_as, in_language
 from genbench.tools.families import AUTO, check_family
 from genbench.tools.loop import LoopRules, play
+from genbench.tools.return_formats import RETURN_FORMATS, ReturnFormat
 from genbench.types import Ask, Message, Problem, ToolOffer
 
 REPO = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
@@ -169,6 +170,67 @@ def _read(task: str, row: Row) -> Problem:
     }
     strata = {COLUMN: category, "health": "unanswerable" if own in UNANSWERABLE_CALLS else "fine"}
     return Problem(task, own, kept, strata, _cluster(category, own))
+
+
+FORMATS: tuple[tuple[ReturnFormat, bool, DocumentFormat, str, str], ...] = (
+    *(
+        (returned, tagged, documents, "plaintext", "classic")
+        for returned in RETURN_FORMATS
+        for tagged in (True, False)
+        for documents in get_args(DocumentFormat)
+    ),
+    ("python", False, "json", "markdown", "classic"),
+    ("python", False, "json", "plaintext", "experimental"),
+)
+"""The 26 forms of format sensitivity: how calls are returned, whether between tags, how functions are
+documented, the layout of the prompt, and its style."""
+
+
+def in_all_formats(row: Row, place: int) -> list[Row]:
+    """Return a row of BFCL once for each form of format sensitivity, with the columns that its prompt shows.
+
+    Raises:
+        DataError: the row has another shape, or no accepted calls.
+    """
+    problem = _read("bfcl_v4_format_sensitivity", row)
+    kept, own = problem.row, problem.problem_id
+    # The official loader adds this sentence twice.
+    functions = [
+        {**item, "description": item.get("description", "") + 2 * _HINT} for item in kept["functions"]
+    ]
+    messages = [{"role": item.role, "content": item.content} for item in joined_messages(kept["messages"])]
+    said = messages.pop(0)["content"] if messages[0]["role"] == "system" else None
+    shown = {name: documents_as(functions, name) for name in get_args(DocumentFormat)}
+    return [
+        {
+            COLUMN: row[COLUMN],
+            "id": f"{own}:{form_name(form)}",
+            "question": messages,
+            "own_system": "" if said is None else f"\n\n{said}",
+            "cluster": problem.group or own,
+            "functions": shown[documents],
+            "reference": {**kept["reference"], "return_format": returned, "tagged": tagged},
+            "form": form_name(form),
+            "return_format": returned,
+            "tagged": "yes" if tagged else "no",
+            "documents": documents,
+            "layout": layout,
+            "style": style,
+            "style_tagged": f"{style}{', tagged' if tagged else ''}",
+        }
+        for form in FORMATS
+        for returned, tagged, documents, layout, style in (form,)
+    ]
+
+
+def form_name(form: tuple[ReturnFormat, bool, DocumentFormat, str, str]) -> str:
+    """Return a short name of a form of format sensitivity: `json-tag-xml`, `python-json-markdown`."""
+    returned, tagged, documents, layout, style = form
+    further = [name for name in (layout, style) if name not in ("plaintext", "classic")]
+    return "-".join([returned, *["tag"] * tagged, documents, *further])
+
+
+_HINT = " Note that the provided function is in Python 3 syntax."
 
 
 def _count(category: str) -> str:

@@ -18,6 +18,12 @@ from genbench.tools.call_lists import (
 from genbench.tools.calls import Call, CallError, Parsed
 from genbench.tools.documents import tool_name
 from genbench.tools.families import AUTO, check_family, form_of, parse
+from genbench.tools.return_formats import (
+    RETURN_FORMATS,
+    ReturnFormat,
+    calls_in_any_format,
+    returned_calls,
+)
 from genbench.types import Case, Finding, Status
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.tools.call_check import CallRules, Count
@@ -42,6 +48,10 @@ class CallReference:
     count: Count
     language: Language
     form: str
+    return_format: ReturnFormat | None = None
+    """The format in which calls are wanted, if the prompt asks for one of several. None: that of `form`."""
+    tagged: bool = False
+    """Whether that format is wanted between tags."""
 
     @classmethod
     def read(cls, reference: Any) -> CallReference:
@@ -69,9 +79,13 @@ class CallReference:
             raise DataError(
                 f"function_calls reference: count is {count!r}, want {', '.join(get_args(Count))}"
             )
-        return cls(
-            reference["functions"], wanted, expect, count, language, str(reference.get("form", "auto"))
-        )
+        asked = reference.get("return_format")
+        if asked not in (None, *RETURN_FORMATS):
+            raise DataError(
+                f"function_calls reference: return_format is {asked!r}, want {', '.join(RETURN_FORMATS)}"
+            )
+        form, tagged = str(reference.get("form", "auto")), bool(reference.get("tagged"))
+        return cls(reference["functions"], wanted, expect, count, language, form, asked, tagged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +151,27 @@ class FunctionCallVerifier(BaseVerifier):
     def _strict(self, wanted: CallReference, text: str, truncated: bool) -> CallVerdict:
         if not text.strip():
             return CallVerdict("empty reply", reason="no_answer")
-        parsed = parse(text, self._parser, wanted.documents, wanted.language)
+        parsed = self._parse(wanted, text)
         if parsed.broken is not None:
             return CallVerdict(f"format: {parsed.broken}", reason="format_error")
         if truncated and not parsed.calls:
             return CallVerdict("cut off before a call")
         return _checked(wanted, parsed, exact=True)
 
+    def _parse(self, wanted: CallReference, text: str) -> Parsed:
+        """Return the calls in the format that the prompt asks for, or else in that of the model family."""
+        if wanted.return_format is None:
+            return parse(text, self._parser, wanted.documents, wanted.language)
+        try:
+            return Parsed(returned_calls(text, wanted.return_format, wanted.tagged, official=False))
+        except CallError as error:
+            return Parsed(broken=str(error))
+
     def _lenient(self, wanted: CallReference, text: str) -> CallVerdict:
         parsed = parse(text, self._parser, wanted.documents, wanted.language)
         calls = parsed.calls or last_call_list(text, wanted.language)
+        if wanted.return_format is not None:
+            calls = self._parse(wanted, text).calls or calls_in_any_format(text) or calls
         return _checked(wanted, Parsed(calls), exact=False)
 
 
@@ -168,10 +193,15 @@ def official(wanted: CallReference, text: str) -> CallVerdict:
     A reply with `<tool_call>` is decoded as the handlers of Qwen's models do, any other as in prompt form,
     unless the reference says how the functions were offered.
     """
-    tagged = wanted.form == "template" or (wanted.form == "auto" and "<tool_call>" in text)
+    tagged = wanted.return_format is None and (
+        wanted.form == "template" or (wanted.form == "auto" and "<tool_call>" in text)
+    )
     calls: tuple[Call, ...] | None
     try:
-        calls = official_tagged_calls(text) if tagged else official_prompt_calls(text, wanted.language)
+        if wanted.return_format is not None:
+            calls = returned_calls(text, wanted.return_format, wanted.tagged, official=True)
+        else:
+            calls = official_tagged_calls(text) if tagged else official_prompt_calls(text, wanted.language)
     except CallError:
         calls = None
     if wanted.expect == "none":
