@@ -75,8 +75,10 @@ def commands(text: str) -> Iterator[str]:
 
 @functools.cache
 def whole_command() -> Any:
-    """Return the command line with all its commands, which takes 50 ms to make."""
-    return typer.main.get_command(app)
+    """Return the command line with all its commands, those of annexes too, which takes 50 ms to make."""
+    made: Any = typer.main.get_command(app)
+    made.list_commands(None)
+    return made
 
 
 def parsed(line: str) -> tuple[Any, list[str]]:
