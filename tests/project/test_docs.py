@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import re
 import runpy
 import shlex
@@ -25,6 +26,7 @@ from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.base import Conversation
+from genbench.tasks.catalogue import task_infos
 from genbench.tasks.factory import custom_task
 from genbench.types import STATUSES
 from tests.table import each_row
@@ -73,8 +75,10 @@ def commands(text: str) -> Iterator[str]:
 
 @functools.cache
 def whole_command() -> Any:
-    """Return the command line with all its commands, which takes 50 ms to make."""
-    return typer.main.get_command(app)
+    """Return the command line with all its commands, those of annexes too, which takes 50 ms to make."""
+    made: Any = typer.main.get_command(app)
+    made.list_commands(None)
+    return made
 
 
 def parsed(line: str) -> tuple[Any, list[str]]:
@@ -98,6 +102,33 @@ def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
 
 def test_the_readme_shows_commands() -> None:
     assert len(list(commands((ROOT / "README.md").read_text()))) > 5
+
+
+@pytest.mark.slow
+def test_the_readme_scores_own_answers_in_an_empty_folder(tmp_path: Path) -> None:
+    section = (ROOT / "README.md").read_text().split("## Five minutes")[1].split("\n## ")[0]
+    (block,) = [part for part in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) if "--responses" in part]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", block],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "+66.7" in done.stdout and "unclosed_trace" in done.stdout
+
+
+def test_pages_name_the_tasks_of_the_suite_reasoning() -> None:
+    known = {info.name: info.summary.partition(":")[0].partition(" v")[0] for info in task_infos()}
+    names = [known[task.task] for task in read_suite(suite_path("reasoning")).config.tasks if task.task]
+    assert len(names) > 5
+    for page in ("README.md", "docs/first-run.md"):
+        text = (ROOT / page).read_text()
+        said = " ".join(text[text.index("`reasoning` ") :].split("\n\n")[0].split())
+        assert [name for name in names if name not in said] == [], page
 
 
 @each_row("page", TEXTS)
