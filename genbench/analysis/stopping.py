@@ -51,6 +51,10 @@ class StoppingRecord(JsonRecord):
     empty: Count = Field(description="samples with an empty reply")
     reasons: dict[FinishReason, Count] = Field(description="replies by finish reason")
     tokens: float | None = Field(description="mean completion tokens of a sample; null if not counted")
+    cut_tokens: Count | None = Field(
+        default=None,
+        description="completion tokens of the replies that were cut off; null in an older record",
+    )
     loop_tokens: Count = Field(description="completion tokens of the replies that are loops")
     period: Count | None = Field(description="median unit of the loops in characters; null without any")
     examples: tuple[LoopExample, ...] = Field(description="up to three loops, the longest ones")
@@ -60,6 +64,15 @@ class StoppingRecord(JsonRecord):
     def share(self, ending: Ending) -> float:
         """Return the share of the samples that end so."""
         return getattr(self, ending) / self.samples if self.samples else 0.0
+
+    @property
+    def token_shares(self) -> tuple[float, float, float] | None:
+        """Return the shares of the tokens in finished replies, cut-off ones and loops, or None if unknown."""
+        total = (self.tokens or 0.0) * self.samples
+        if self.cut_tokens is None or not total:
+            return None
+        cut = self.cut_tokens - self.loop_tokens
+        return (total - self.cut_tokens) / total, cut / total, self.loop_tokens / total
 
 
 def stopping_record(found: StopCount, completion_tokens: int | None) -> StoppingRecord | None:
@@ -72,6 +85,7 @@ def stopping_record(found: StopCount, completion_tokens: int | None) -> Stopping
         **{name: found.count(name) for name in ENDINGS},
         reasons=dict(sorted(found.reasons.items())),
         tokens=None if completion_tokens is None else completion_tokens / samples,
+        cut_tokens=found.cut_tokens,
         loop_tokens=found.loop_tokens,
         period=found.period,
         examples=tuple(

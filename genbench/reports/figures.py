@@ -74,7 +74,7 @@ def stopping_line(record: StoppingRecord, *, brief: bool = False) -> list[str]:
     if record.empty:
         parts.append(f"empty {100 * record.share('empty'):.1f}%")
     if record.tokens is not None:
-        parts.append(f"{record.tokens:,.0f} tokens a sample")
+        parts.append(f"{record.tokens:,.0f} tokens a sample{_token_shares(record)}")
     if not brief:
         parts.append("ended by " + ", ".join(f"{name} {count:,}" for name, count in record.reasons.items()))
     if record.ended_loops:
@@ -84,6 +84,15 @@ def stopping_line(record: StoppingRecord, *, brief: bool = False) -> list[str]:
             f"{record.saved_tokens:,} tokens"
         )
     return ["; ".join(parts)]
+
+
+def _token_shares(record: StoppingRecord) -> str:
+    """Return where the tokens went: ` (40% in finished replies, 10% in cut-off ones, 50% in loops)`."""
+    shares = record.token_shares
+    if shares is None or not record.cut_off:
+        return ""
+    ways = zip(("in finished replies", "in cut-off ones", "in loops"), shares, strict=True)
+    return f" ({', '.join(f'{_percent(share)} {way}' for way, share in ways if share)})"
 
 
 def loops_text(record: StoppingRecord) -> str:

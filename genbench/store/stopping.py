@@ -40,6 +40,8 @@ class StopCount:
     is_rollout: bool = False
     reasons: Counter[FinishReason] = field(default_factory=Counter)
     """Completions by finish reason, without failed requests."""
+    cut_tokens: int = 0
+    """Completion tokens of the replies that were cut off, loops among them."""
     loop_tokens: int = 0
     """Completion tokens of the replies that are loops."""
     ended: int = 0
@@ -67,6 +69,7 @@ class StopCount:
         if item.finish_reason not in CUT_OFF:
             return  # A list or a table may repeat. What ends by itself is no loop.
         self._note("cut_off", item.sample)
+        self.cut_tokens += item.completion_tokens or 0
         loop = loop_of(item.text)
         if item.finish_reason == "loop":
             self.ended += 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from genbench.analysis.stopping import stopping_record
+from genbench.reports.figures import stopping_line
 from genbench.store.stopping import StopCount
 from genbench.types import Completion, SampleId
 from tests.table import each_row
@@ -70,7 +72,17 @@ def test_of_a_rollout_only_the_result_of_the_harness_counts() -> None:
 
 def test_tokens_of_loops_units_and_the_longest_ones_are_known() -> None:
     long = reply("So. " + "Step 7: Go on.\n" * 40, "length", problem="p9", index=2)
-    found = counted(reply(LOOP, "loop", completion_tokens=640), long)
+    cut = reply("It is", "length", problem="p1", completion_tokens=60)
+    ended = reply("It is 4.", problem="p2", completion_tokens=200)
+    found = counted(reply(LOOP, "loop", completion_tokens=640), long, cut, ended)
     assert (found.loop_tokens, found.ended, found.saved, found.period) == (740, 1, 1408, 19)
+    record = stopping_record(found, 1000)
+    assert record is not None and record.token_shares == (0.2, 0.06, 0.74)
+    assert (
+        "250 tokens a sample (20% in finished replies, 6% in cut-off ones, 74% in loops)"
+        in stopping_line(record)[0]
+    )
+    older = record.model_copy(update={"cut_tokens": None})
+    assert "250 tokens a sample;" in stopping_line(older)[0]
     first = found.longest[0]
     assert (first.problem_id, first.sample_index, first.loop.period, first.loop.place) == ("p9", 2, 15, 4)
