@@ -277,8 +277,8 @@ def _own_draws(
     if len(kept) < len(samples):
         say(
             f"{source}: all epochs were drawn with the seed {seed!r:.40}, so they are not draws "
-            f"of their own: {len(kept)} of {len(samples)} samples are kept, the first epoch of each problem. For more, "
-            "draw without a seed"
+            f"of their own: {len(kept)} of {len(samples)} samples are kept, the first epoch of each problem. "
+            "For more, draw without a seed"
         )
     return list(kept.values())
 
