@@ -157,7 +157,7 @@ def evaluate(
         page: also write report.html, which takes a second. `genbench report` writes it later as well.
 
     Raises:
-        InputError: the suite, an option or a file cannot be used, or `model` is no model.
+        InputError: the suite, an option or a file cannot be used, or `model` is not a model.
         EngineError: the model failed.
         InterruptedRunError: the run was stopped by a signal. The same call continues it.
     """

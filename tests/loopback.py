@@ -23,7 +23,7 @@ def send(
 def send_bytes(
     handler: BaseHTTPRequestHandler, data: bytes, status: int = 200, headers: dict[str, str] | None = None
 ) -> None:
-    """Answers with these bytes; a client that is gone is no fault of the server."""
+    """Answers with these bytes; a client that is gone is not a fault of the server."""
     try:
         handler.send_response(status)
         for name, value in (headers or {}).items():

@@ -125,7 +125,7 @@ class Source:
         return found
 
     def _statement(self, node: ast.AST) -> ast.stmt | None:
-        """Return the statement around a node that begins a line and is no `elif`."""
+        """Return the statement around a node that begins a line and is not `elif`."""
         found: ast.AST | None = node
         while found is not None:
             if isinstance(found, ast.stmt) and not getattr(found, "decorator_list", ()):

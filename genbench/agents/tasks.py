@@ -65,7 +65,7 @@ class AgentTask(RolloutTask):
     pinned: Pinned | None = None
 
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
-        """Return the rows of a source that is no file of rows, and where they are from.
+        """Return the rows of a source that is not a file of rows, and where they are from.
 
         Raises:
             ConfigError: the suite names no source.

@@ -126,7 +126,7 @@ def _safe(text: object) -> str:
 
 
 class CountLine:
-    """A counter on stderr while its block runs. It is silent if stderr is no terminal.
+    """A counter on stderr while its block runs. It is silent if stderr is not a terminal.
 
     Args:
         what: what is counted, such as `folders`.

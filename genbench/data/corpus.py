@@ -70,7 +70,7 @@ class Copied:
 class CorpusFile:
     """One training file, read once.
 
-    `done` counts the bytes on disk that were read. `unreadable` counts lines that are no JSON or too long;
+    `done` counts the bytes on disk that were read. `unreadable` counts lines that are not JSON or too long;
     `first_unreadable` says where the first is and what is wrong with it.
     """
 

@@ -35,7 +35,7 @@ def mirror_environment(folder: Path, to: Path) -> tuple[int, int]:
         how many wheels there are, and their bytes.
 
     Raises:
-        InputError: it is no virtual environment, or a package cannot be had.
+        InputError: it is not a virtual environment, or a package cannot be had.
     """
     lines, to = locked(folder), to.absolute()
     if not lines:

@@ -62,7 +62,7 @@ def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path |
         return _read_parts(dataset, data_dir)
     if data_dir is None and dataset.by_hand:
         raise DataError(
-            f"{dataset.name}: the files of the repository are no dataset. {dataset.by_hand}, and give "
+            f"{dataset.name}: the files of the repository are not a dataset. {dataset.by_hand}, and give "
             "--data-dir DIR"
         )
     if data_dir is not None and (downloaded := _downloaded(dataset, data_dir)):

@@ -33,9 +33,9 @@ def _tests(text: str, column: str) -> list[tuple[str, str]]:
     try:
         found = [(test["input"], test["output"]) for test in json.loads(text)]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise DataError(f"{column} is no list of tests with input and output: {error!r}") from None
+        raise DataError(f"{column} is not a list of tests with input and output: {error!r}") from None
     if not all(isinstance(part, str) for test in found for part in test):
-        raise DataError(f"{column}: an input or an output of a test is no text")
+        raise DataError(f"{column}: an input or an output of a test is not a text")
     return found
 
 

@@ -29,7 +29,7 @@ def read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield row numbers (from 1) and rows as plain Python values.
 
     Raises:
-        DataError: the file is no Parquet, damaged, or becomes far too large in memory.
+        DataError: the file is not Parquet, damaged, or becomes far too large in memory.
     """
     number = 0
     try:
@@ -73,7 +73,7 @@ def read_batches(
         row_bytes: memory that each row takes beside its values.
 
     Raises:
-        DataError: the file becomes far too large in memory. ArrowException: it is no Parquet, or damaged.
+        DataError: the file becomes far too large in memory. ArrowException: it is not Parquet, or damaged.
     """
     most = max(_LEAST_LIMIT, _MOST_RATIO * path.stat().st_size)
     with pq.ParquetFile(path) as file:
@@ -132,7 +132,7 @@ def row_count(path: Path) -> int:
     """Return the number of rows.
 
     Raises:
-        DataError: the file is no Parquet.
+        DataError: the file is not Parquet.
     """
     try:
         return int(pq.ParquetFile(path).metadata.num_rows)

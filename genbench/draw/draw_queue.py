@@ -57,7 +57,7 @@ def read_lengths(path: Path) -> Lengths:
     """Average the completion tokens of a stored run.
 
     Raises:
-        InputError: it is no run folder, a line is damaged, or its tokens were not counted.
+        InputError: it is not a run folder, a line is damaged, or its tokens were not counted.
     """
     run = StoredRun(path)
     found = {task: _task_lengths(run.task(task)) for task in run.manifest.tasks}

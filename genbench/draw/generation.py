@@ -204,7 +204,7 @@ class Generation:
                 if not asking and draw.sample in self.rolling:
                     self.away.add(draw.sample)
             if completion.refused and completion.completion_tokens == 0:
-                # A harness is told so, and may go on with another request. It is no turn.
+                # A harness is told so, and may go on with another request. It is not a turn.
                 raise RequestFailedError(completion.refused)
             of_trace = await self.count_trace(completion, self.split(completion))
             completion = replace(completion, trace_tokens=of_trace, prompt=request.prompt)

@@ -222,7 +222,7 @@ class OwnStderr:
         self._descriptor = os.dup(descriptor)
 
     def write(self, text: str, /) -> None:
-        """Write a text. A terminal that is gone is no error of the run."""
+        """Write a text. A terminal that is gone is not an error of the run."""
         data = text.encode("utf-8", "replace")
         try:
             while data:
@@ -242,7 +242,7 @@ class OwnStderr:
 
 
 def own_stderr() -> Output:
-    """Return a duplicate of standard error, or `sys.stderr` if it is no file, as in notebooks."""
+    """Return a duplicate of standard error, or `sys.stderr` if it is not a file, as in notebooks."""
     try:
         return OwnStderr(sys.stderr.fileno())
     except (AttributeError, OSError, ValueError):

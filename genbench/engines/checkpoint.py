@@ -65,7 +65,7 @@ class Checkpoint:
         """Return the content of config.json. The result is empty if there is none (an adapter).
 
         Raises:
-            ConfigError: the file is no JSON object.
+            ConfigError: the file is not a JSON object.
         """
         file = self.path / "config.json"
         if not file.is_file():
@@ -83,7 +83,7 @@ class Checkpoint:
         """Return what config.json says that can change a score.
 
         Raises:
-            ConfigError: the file is no JSON object.
+            ConfigError: the file is not a JSON object.
         """
         return {key: value for key, value in sorted(self.config.items()) if key not in _NO_MATTER}
 

@@ -395,7 +395,7 @@ def memory_model(model: Any, tokenizer: Path | None, batch: int | None) -> Memor
         batch: requests at the same time. None: what vLLM was loaded with, or 16.
 
     Raises:
-        ConfigError: it is no model that can be drawn from, or nobody says which tokenizer it has.
+        ConfigError: it is not a model that can be drawn from, or nobody says which tokenizer it has.
     """
     found: MemoryModel
     kind = f"{type(model).__module__}.{type(model).__name__}"
@@ -412,8 +412,8 @@ def memory_model(model: Any, tokenizer: Path | None, batch: int | None) -> Memor
         found = FunctionModel(model, tokenizer, batch or 16)
     else:
         raise ConfigError(
-            f"evaluate: a {kind} is no model; wanted an AsyncLLM or LLM of vLLM, a model of Transformers, or "
-            "an async function of a request and its sampling"
+            f"evaluate: a {kind} is not a model; wanted an AsyncLLM or LLM of vLLM, a model of Transformers, "
+            "or an async function of a request and its sampling"
         )
     if tokenizer is not None:
         found.tokenizer = tokenizer

@@ -79,7 +79,7 @@ def foreign_settings(name: str, settings: EngineSettings) -> EngineSettings:
 class ForeignSettings:
     """Settings of another package's engines. They need not derive from EngineSettings.
 
-    So this is no EngineSettings itself: whatever is not below is looked up in the engine's own settings.
+    So this is not an EngineSettings itself: whatever is not below is looked up in the engine's own settings.
     """
 
     def __init__(self, name: str, settings: EngineSettings) -> None:

@@ -157,8 +157,8 @@ def loop_of(text: str) -> Loop | None:
     """Return the loop that a text ends in, or None.
 
     Numbers count as one sign, since loops count ("Step 13: Determine the answer.", "Step 14: …").
-    A unit without a letter must be equal with its numbers: "1, 2, 3, …" and rows of a table are no loop. The
-    time is linear in the text, and 0.1 ms for a text without a loop.
+    A unit without a letter must be equal with its numbers: "1, 2, 3, …" and rows of a table are not a loop.
+    The time is linear in the text, and 0.1 ms for a text without a loop.
     """
     folded = _DIGITS.sub("0", text[-4 * LOOP.reach :])
     period = period_of(folded, LOOP)

@@ -44,7 +44,7 @@ def read_header(file: Path) -> dict[str, Tensor]:
             raise ConfigError(_pointer_words(file))
         length = int.from_bytes(start[:8], "little")
         if size < 8 or not 2 <= length <= _LONGEST_HEADER:
-            raise ConfigError(f"{file}: {size:,} bytes that are no safetensors file; copy it again")
+            raise ConfigError(f"{file}: {size:,} bytes that are not a safetensors file; copy it again")
         stream.seek(8)
         header = _parsed(stream.read(length), file)
     try:
@@ -153,7 +153,7 @@ def _check_index(index: Path, owners: Mapping[str, set[str]]) -> None:
         named: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
         shards = set(named.values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{index} is no index of weights ({error}); copy it again") from error
+        raise ConfigError(f"{index} is not an index of weights ({error}); copy it again") from error
     missing = sorted(name for name in shards if not (index.parent / name).is_file())
     if missing:
         raise ConfigError(_missing_words(index.parent, missing, f"that {index.name} names"))
@@ -225,7 +225,7 @@ def adapter_rank(folder: Path) -> int:
     """Return the largest rank of an adapter's matrices.
 
     Raises:
-        ConfigError: it is no LoRA adapter, of a kind that vLLM cannot serve, or its files are damaged.
+        ConfigError: it is not a LoRA adapter, of a kind that vLLM cannot serve, or its files are damaged.
     """
     config = _config(folder)
     _check_kind(folder, config)
@@ -293,7 +293,7 @@ def check_fit(folder: Path, base: Mapping[str, Tensor], config: Mapping[str, Any
 def _config(folder: Path) -> dict[str, Any]:
     file = folder / "adapter_config.json"
     if not file.is_file():
-        raise ConfigError(f"{folder} has no adapter_config.json, so it is no adapter; name it as 'path'")
+        raise ConfigError(f"{folder} has no adapter_config.json, so it is not an adapter; name it as 'path'")
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -303,7 +303,7 @@ def _controls(tokenizer: Any, template: str, tags: Sequence[str]) -> dict[str, i
     """Return the control tokens of a tokenizer and their ids.
 
     They are its special tokens, tags of traces, and added tokens that the chat template writes or that have
-    the shape of control tokens. Gemma also adds `<b>` and runs of line ends, which are no control tokens.
+    the shape of control tokens. Gemma also adds `<b>` and runs of line ends, which are not control tokens.
     """
     found: dict[str, int] = {}
     shape = re.compile("|".join(SHAPES))

@@ -101,7 +101,8 @@ class PromptedModel:
     """How functions are offered, by task. Tasks without functions are left out."""
     special: SpecialTokens = field(default_factory=SpecialTokens)
     decodings: Mapping[str, Decoding] = field(default_factory=dict)
-    """The decoding of each task without the stops that only cut what no verifier reads. They are no terms."""
+    """The decoding of each task without the stops that cut only what no verifier reads. They are not
+    terms."""
     data_texts: DataTexts = field(default_factory=partial(DataTexts, None))
     """What finds control tokens in texts of the data, and keeps them from becoming some if it can."""
 

@@ -132,7 +132,7 @@ class PieceTokens:
 
     A tokenizer takes out its added tokens first, and what is between them does not depend on what is around.
     So a text is cut in front of each added token, and the ids of its pieces are joined. Added tokens that
-    swallow spaces, or whose text is normalized, are no places to cut. The first texts are also tokenized
+    swallow spaces, or whose text is normalized, are not places to cut. The first texts are also tokenized
     whole. If the ids ever differ, all texts are from then on.
     """
 

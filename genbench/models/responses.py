@@ -26,7 +26,7 @@ def response_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Read a file of responses as (line number, offset in bytes, object). Only newlines separate lines.
 
     Raises:
-        ResponsesError: the file cannot be read, or a line is no JSON object.
+        ResponsesError: the file cannot be read, or a line is not a JSON object.
     """
     offset = 0
     try:

@@ -1,6 +1,6 @@
 """Reasoning traces: how families of models mark them, and how a completion is split into trace and answer.
 
-Tags within code are no tags.
+Tags within code are not tags.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _HARMONY = Channels(
     start="<|start|>",
     trace="analysis",
     answer="final",
-    # A call is no text for people, so it is in no `final` channel.
+    # A call is not a text for people, so it is in no `final` channel.
     call=(
         r"<\|(?:channel|start)\|>(?:commentary|assistant) to=functions\.[^<]*"
         r"(?:<\|(?:channel|constrain)\|>[^<]*)*"
@@ -330,7 +330,7 @@ def from_response_template(template: Mapping[str, Any] | None) -> TraceFormat:
     opens = _literals(thinking, "open") or tuple(tag.replace("</", "<", 1) for tag in closes)
     if not opens or not closes or set(opens) & set(closes):
         raise ConfigError(
-            f"the tokenizer's response_template describes traces by {dict(thinking)}, which is no pair of "
+            f"the tokenizer's response_template describes traces by {dict(thinking)}, which is not a pair of "
             f"two differing texts; {wanted}"
         )
     content = fields.get("content")
@@ -491,7 +491,7 @@ class Marks:
 
         Before any tag was seen the text may be a trace whose open tag stood in the prompt, and traces
         have odd fences: there a fence before another opening one, or one that never ends while a close tag
-        follows, is no code.
+        follows, is not a code.
         """
         fence = self.found[index][0].lstrip()
         for number in range(self.fence_number[index] + 1, len(self.fences)):
@@ -594,7 +594,7 @@ def _without_marks(text: str, marks: tuple[str, ...], truncated: bool) -> str:
         text = _without_begun_mark(text, marks)
     if not any(mark in text for mark in marks):
         return text
-    # At both ends white space next to a mark is no part of the answer, and a mark is never code.
+    # At both ends white space next to a mark is not a part of the answer, and a mark is never code.
     inner = text
     while inner.lstrip().startswith(marks):
         edge = next(mark for mark in marks if inner.lstrip().startswith(mark))

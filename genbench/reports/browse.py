@@ -75,7 +75,9 @@ class SampleRow(JsonRecord):
         description="whether the turn of a rollout ran a command with which solutions are found instead of "
         "worked out, in the history of a repository or in the network"
     )
-    is_ending: bool = Field(description="whether this is the result of an agent's harness, which is no turn")
+    is_ending: bool = Field(
+        description="whether this is the result of an agent's harness, which is not a turn"
+    )
     reference: str | None = Field(description="the reference; null if the folder did not keep it")
 
 

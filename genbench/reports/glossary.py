@@ -77,7 +77,7 @@ GLOSSARY: tuple[Part, ...] = (
             "change": "Tuned minus base in points, paired by problem.",
             "difference": "The later or second score minus the other, in points, paired by problem.",
             "cause": "The status by which points were gained or lost. What only moves between two statuses "
-            "without credit is no cause.",
+            "without credit is not a cause.",
             "share, base": "Share of base's samples with this status.",
             "share, tuned": "Share of tuned's samples with this status.",
             "gating": "A task that decides. If the suite names none, all tasks decide.",

@@ -105,7 +105,7 @@ def html(record: JsonRecord) -> str:
     """Return a record as HTML for a notebook.
 
     Raises:
-        InputError: it is no record of results, a comparison, a track or curves.
+        InputError: it is not a record of results, a comparison, a track or curves.
     """
     if isinstance(record, Results):
         rows = list(score_rows(record.model, record))

@@ -85,7 +85,7 @@ def parity_cards() -> list[ParityCard]:
     """Return all cards. A card only says what is published: nothing counts as reproduced that was not run.
 
     Raises:
-        ConfigError: a card is no valid suite.
+        ConfigError: a card is not a valid suite.
     """
     return [_card(path) for path in sorted((folder("suites") / "parity").glob("*.yaml"))]
 
@@ -152,7 +152,7 @@ _MOST_BYTES = 16 << 20
 
 
 def card_name(manifest: Manifest) -> str | None:
-    """Return the name of the card that a run is of, or None if its suite is no card."""
+    """Return the name of the card that a run is of, or None if its suite is not a card."""
     path = Path(manifest.suite.path)
     cards = folder("suites") / "parity"
     return path.stem if path.parent.resolve() == cards.resolve() else None
@@ -311,7 +311,7 @@ def parity_report(runs: Sequence[Path]) -> ParityReport:
     """Return what is published for the models of some runs, next to what was measured.
 
     Raises:
-        RunFolderError: a folder is no run, or the run is not finished.
+        RunFolderError: a folder is not a run, or the run is not finished.
     """
     found: list[ParityRecord] = []
     for path in runs:

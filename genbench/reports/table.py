@@ -49,7 +49,7 @@ class Column(Generic[Row]):
         page: the value on a page, if that is another one. Markup is not escaped.
         page_head: the name on a page, if that is another one.
         label: the name of a cell on a narrow page, if two columns have one head.
-        style: CSS class of its cells on a page, or the class of a row's cell. None is no class.
+        style: CSS class of its cells on a page, or the class of a row's cell. None is not a class.
         plain: whether the text needs no escapes in Markdown, such as an interval with its brackets.
     """
 

@@ -98,7 +98,7 @@ def _texts(
 
 
 def _questions(reference: str) -> tuple[str, ...]:
-    """Return the questions of a checklist with their points. Empty if it was cut, or if it is no list."""
+    """Return the questions of a checklist with their points. Empty if it was cut, or if it is not a list."""
     try:
         found = json.loads(reference)
         return tuple(Item.of(value).shown for value in found) if isinstance(found, list) else ()

@@ -136,7 +136,7 @@ def _rater(place: ReviewFolder, who: str, lefts: Sequence[bool]) -> Rater:
 
 
 def _lefts(place: ReviewFolder) -> dict[str, list[bool]]:
-    """Return for each person whether A was chosen, of each choice that is no tie."""
+    """Return for each person whether A was chosen, of each choice that is not a tie."""
     found = defaultdict[str, list[bool]](list)
     pairs = (item for item in place.plan.items if item.against is not None)
     for item in pairs:

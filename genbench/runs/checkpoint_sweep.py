@@ -162,7 +162,7 @@ def _folders(patterns: Sequence[str]) -> list[Path]:
 
 
 def _incomplete(path: Path) -> str | None:
-    """Return why a folder is no complete checkpoint, or None if it is one. An adapter is one too."""
+    """Return why a folder is not a complete checkpoint, or None if it is one. An adapter is one too."""
     if not (path / "config.json").is_file() and not is_adapter(path):
         return f"{path} has no config.json"
     try:

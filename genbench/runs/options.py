@@ -158,7 +158,7 @@ class RunOptions:
         bool,
         Option(
             "--interim",
-            "Print estimates with intervals at 10, 25, 50 and 75 % of each task. They are no decision.",
+            "Print estimates with intervals at 10, 25, 50 and 75 % of each task. They are not a decision.",
         ),
     ] = False
     track: Annotated[

@@ -77,8 +77,8 @@ def verify_all(
 
     Raises:
         ConfigError: no such kind, options that it does not have, or a verifier that cannot be loaded.
-        InputError: not as many references as answers, an answer that is no text, one text in place of a list,
-            or a reference that is no finite JSON, or that the verifier cannot read.
+        InputError: not as many references as answers, an answer that is not a text, one text in place of a
+            list, or a reference that is not finite JSON, or that the verifier cannot read.
     """
     for name, given in (("answers", answers), ("references", references)):
         if isinstance(given, str | bytes):
@@ -101,7 +101,7 @@ def verify_all(
         try:
             json.dumps(reference, allow_nan=False, default=str, skipkeys=True)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"verify: reference {place} is no finite JSON: {error}") from None
+            raise InputError(f"verify: reference {place} is not finite JSON: {error}") from None
     try:
         spec = VerifierSpec(_verifier(kind), options)
     except TypeError as error:
@@ -159,7 +159,7 @@ def _splitter(reasoning: str | Mapping[str, str], trace_opened: bool) -> _Splitt
         return _Splitter(None, trace_opened)
     if reasoning == "auto":
         raise ConfigError(
-            "verify: reasoning 'auto' reads a model's chat template, and here is no model; name the format "
+            "verify: reasoning 'auto' reads a model's chat template, and there is none here; name the format "
             "(think, gpt-oss, …), give its tags {open: …, close: …}, or 'none'"
         )
     return _Splitter(Reasoning(resolve(reasoning), ()), trace_opened)

@@ -70,7 +70,7 @@ class CorpusRecord(JsonRecord):
 
     path: str = Field(description="the file")
     bytes: Count = Field(description="its size on disk")
-    unreadable: Count = Field(description="lines that are no JSON or too long; they were not searched")
+    unreadable: Count = Field(description="lines that are not JSON or too long; they were not searched")
     first_unreadable: str | None = Field(description="the first of them, and what is wrong with it")
 
 
@@ -80,7 +80,7 @@ class WrittenCorpus(JsonRecord):
     path: str = Field(description="the file that was written")
     kept: Count = Field(description="lines that it has, as they were")
     removed: Count = Field(description="lines with an n-gram of a task, which it does not have")
-    unreadable: Count = Field(description="lines that are no JSON or too long, which it does not have")
+    unreadable: Count = Field(description="lines that are not JSON or too long, which it does not have")
 
 
 class Overlap(JsonRecord):

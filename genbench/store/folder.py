@@ -60,7 +60,7 @@ def check_names(manifest: Manifest, where: Path) -> None:
     """
     models = manifest.suite.config.get("models", {})
     if not isinstance(models, Mapping):
-        raise RunFolderError(f"{where}: {_NO_SUITE}: 'suite.config.models' is no mapping of models")
+        raise RunFolderError(f"{where}: {_NO_SUITE}: 'suite.config.models' is not a mapping of models")
     _check_tasks(manifest.suite.config.get("tasks", []), where)
     named = [("model", name) for name in (manifest.model.name, *map(str, models))]
     named += [("task", name) for name in (*manifest.tasks, *manifest.origin.tasks, *manifest.origin.whole)]
@@ -74,15 +74,15 @@ def check_names(manifest: Manifest, where: Path) -> None:
 def _check_tasks(tasks: object, where: Path) -> None:
     """Check that the stored suite has a list of tasks, each with a name and a mapping of its verifier."""
     if not isinstance(tasks, list):
-        raise RunFolderError(f"{where}: {_NO_SUITE}: 'suite.config.tasks' is no list of tasks")
+        raise RunFolderError(f"{where}: {_NO_SUITE}: 'suite.config.tasks' is not a list of tasks")
     for number, entry in enumerate(tasks):
         place = f"{where}: {_NO_SUITE}: 'suite.config.tasks.{number}"
         if not isinstance(entry, Mapping):
-            raise RunFolderError(f"{place}' is no mapping")
+            raise RunFolderError(f"{place}' is not a mapping")
         if not isinstance(entry.get("name") or entry.get("task"), str):
             raise RunFolderError(f"{place}' has no name")
         if not isinstance(entry.get("verifier", {}), Mapping):
-            raise RunFolderError(f"{place}.verifier' is no mapping")
+            raise RunFolderError(f"{place}.verifier' is not a mapping")
 
 
 def check_files(folder: Path) -> None:
@@ -107,7 +107,7 @@ def check_files(folder: Path) -> None:
 
 
 def hint_on(folder: Path) -> str:
-    """Return what to do about a path that is no run folder."""
+    """Return what to do about a path that is not a run folder."""
     if not folder.exists():
         return "there is no such folder"
     if not folder.is_dir():

@@ -31,7 +31,7 @@ def read_bytes(path: Path, most: int) -> bytes | None:
         most: the largest number of bytes that is accepted.
 
     Raises:
-        RunFolderError: the path is no plain file, cannot be read, or is too large.
+        RunFolderError: the path is not a plain file, cannot be read, or is too large.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -41,7 +41,7 @@ def read_bytes(path: Path, most: int) -> bytes | None:
         raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from error
     if not S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise RunFolderError(f"{path}: is no plain file; a run folder has no links, pipes or devices")
+        raise RunFolderError(f"{path}: is not a plain file; a run folder has no links, pipes or devices")
     with os.fdopen(fd, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -72,7 +72,7 @@ def read_json(path: Path, most: int) -> dict[str, Any] | None:
     """Return the JSON object in a plain file, or None if the file does not exist.
 
     Raises:
-        RunFolderError: the path is no plain file of at most `most` bytes with a JSON object.
+        RunFolderError: the path is not a plain file of at most `most` bytes with a JSON object.
     """
     data = read_bytes(path, most)
     return None if data is None else json_object(data, path)
@@ -86,7 +86,7 @@ def _finite(text: str) -> float:
     """
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no finite number")
+        raise ValueError(f"{text[:20]} is not a finite number")
     return number
 
 
@@ -94,14 +94,14 @@ def json_object(data: bytes, path: Path) -> dict[str, Any]:
     """Return the JSON object in `data`, which was read from `path`. All of its numbers are finite.
 
     Raises:
-        RunFolderError: the data are no JSON object.
+        RunFolderError: the data are not a JSON object.
     """
     try:
         record = json.loads(data, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict):
-        raise RunFolderError(f"{path}: is no JSON object; restore the file")
+        raise RunFolderError(f"{path}: is not a JSON object; restore the file")
     return record
 
 

@@ -137,7 +137,7 @@ def _offsets(found: Any) -> tuple[int, ...]:
     """Return the characters of a text after each power of tokens.
 
     Raises:
-        ValueError: they are no growing whole numbers.
+        ValueError: they are not growing whole numbers.
     """
     if found is None:
         return ()

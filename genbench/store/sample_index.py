@@ -92,7 +92,9 @@ class SampleIndex:
         self._has_text[at] = 1
         self._note_ends(item.text)
         for column, count in ((self._tokens, item.completion_tokens), (self._traces, item.trace_tokens)):
-            if item.turn:  # a further turn is no beginning of the same reply, so a conversation has no length
+            if (
+                item.turn
+            ):  # a further turn is not a beginning of the same reply, so a conversation has no length
                 column[at] = _SEVERAL
             elif column[at] != _SEVERAL and count is not None and count < _LONGEST:
                 column[at] = count

@@ -64,7 +64,7 @@ def _mac(key: bytes, manifest: Manifest) -> str:
 
 
 def _key() -> bytes | None:
-    """Return this user's key, or None. A file that others can read or write is no secret."""
+    """Return this user's key, or None. A file that others can read or write is not secret."""
     try:
         fd = os.open(key_path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, RuntimeError):  # RuntimeError: the user has no home

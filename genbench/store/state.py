@@ -65,7 +65,7 @@ class RunState:
     def edited_tasks(self) -> frozenset[str]:
         """Return the tasks that have as many lines as results.json was made from, but other contents.
 
-        Other numbers of lines are those of a run that was continued. They are no edit.
+        Other numbers of lines are those of a run that was continued. They are not an edit.
         """
         lines = [item for item in self.edits if not item.is_known and not item.other_lines]
         return frozenset(item.task for item in lines if item.task is not None)

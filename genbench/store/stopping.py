@@ -67,7 +67,7 @@ class StopCount:
         if not item.text or item.text.isspace():
             self._note("empty", item.sample)
         if item.finish_reason not in CUT_OFF:
-            return  # A list or a table may repeat. What ends by itself is no loop.
+            return  # A list or a table may repeat. What ends by itself is not a loop.
         self._note("cut_off", item.sample)
         self.cut_tokens += item.completion_tokens or 0
         loop = loop_of(item.text)

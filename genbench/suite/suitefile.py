@@ -86,7 +86,7 @@ def _below(node: Any, part: str | int) -> Any:
 
 
 def block_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the first block of keys in the type of a field, or None if its values are no blocks."""
+    """Return the first block of keys in the type of a field, or None if its values are not blocks."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for inner in get_args(annotation) if (found := block_in(inner))), None)
@@ -324,7 +324,7 @@ def _check_tasks(suite: Suite) -> None:
 
 
 def _check_models(suite: Suite) -> None:
-    """Refuse model names that are no folder names, and models that do not go with the engine."""
+    """Refuse model names that are not folder names, and models that do not go with the engine."""
     models = suite.config.models
     for name in models:
         mistake = model_mistake(name) if re.fullmatch(NAME_PATTERN, name) else FOLDER_RULE

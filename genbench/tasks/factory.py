@@ -91,8 +91,8 @@ def check_metrics(suite: Suite, entry: TaskEntry, task: Task, k: int) -> None:
             check_metric(metric, k, str(suite.folder))
             if metric in SCORED_METRICS and metric not in task.info.metrics:
                 raise ConfigError(
-                    f"'{metric}' is no metric of this task; leave it out: a scored task has it next to its "
-                    "headline in any case"
+                    f"'{metric}' is not a metric of this task; leave it out: a scored task has it next to "
+                    "its headline in any case"
                 )
         except ConfigError as error:
             raise type(error)(f"{entry_place(suite, entry, 'metrics', place)}: metrics: {error}") from error
@@ -132,7 +132,7 @@ def with_folders(suite: Suite, entry: TaskEntry) -> TaskEntry:
 
 
 def with_places(environment: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return an environment with its paths resolved against a folder. A digest is no path."""
+    """Return an environment with its paths resolved against a folder. A digest is not a path."""
     return {
         key: str(resolve(value, folder)) if isinstance(value, str) and not is_digest(value) else value
         for key, value in environment.items()
@@ -148,7 +148,7 @@ TARGETS = {
     _GENERATED: "genbench.tasks.python.own_generator:generated",
     _AGENT: registry.AGENT_TASK,
 }
-"""Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
+"""Tasks that need files of the suite. They are not benchmarks, so `genbench tasks` does not list them."""
 FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         _TOOL_LOOP: ("functions", "rows"),
@@ -223,7 +223,7 @@ def _task_of_page(suite: Suite, entry: TaskEntry, name: str) -> Task:
     """Return the task of a page of the user's own, a file of the suite's folder.
 
     Raises:
-        ConfigError: the file is no valid page, or it knows no such protocol or option.
+        ConfigError: the file is not a valid page, or it knows no such protocol or option.
     """
     make = page_factory(resolve(name, suite.folder))
     return make(**_options(suite, entry, make))

@@ -286,7 +286,7 @@ def imported_task(path: Path, options: Mapping[str, Any]) -> ImportedTask:
             `trust_task_code: true` and `python`, and takes `definitions`, the folder of the definitions.
 
     Raises:
-        ConfigError: the file is no lock file, or an option is unknown or has no meaning for the task.
+        ConfigError: the file is not a lock file, or an option is unknown or has no meaning for the task.
     """
     lock = read_lock(path)
     if lock.verifier not in _VERIFIERS:

@@ -143,7 +143,7 @@ def checked_rulings(task: str, by: str, options: Mapping[str, Any], folder: Path
         folder: a mirror with the rows of both. None means the hub.
 
     Raises:
-        ConfigError: an unknown task or option, or a task that is no page of questions.
+        ConfigError: an unknown task or option, or a task that is not a page of questions.
         DataError: the rows of a task cannot be read.
         InputError: the two have no question in common.
     """
@@ -151,7 +151,9 @@ def checked_rulings(task: str, by: str, options: Mapping[str, Any], folder: Path
     for name, given in ((task, {}), (by, dict(options))):
         made = registry.load("task", name)(**given)
         if not isinstance(made, PageTask) or made.info.dataset is None or made.info.is_scored:
-            raise ConfigError(f"task {name}: its questions are no rows of a page, so they cannot be compared")
+            raise ConfigError(
+                f"task {name}: its questions are not rows of a page, so they cannot be compared"
+            )
         rows, _ = load_rows(made.info.dataset, folder)
         found.append(made.read_rows(rows).problems)
     return rulings_by(*found)

@@ -43,13 +43,13 @@ class GuardedTask:
         """Return the rows that the plug-in brings, and their source.
 
         Raises:
-            ConfigError: the plug-in raises, or a row is no JSON object.
+            ConfigError: the plug-in raises, or a row is not a JSON object.
         """
         found = self._called("rows", lambda: list(self.task.rows()))
         try:
             plain: list[Row] = without_nan(json.loads(json.dumps(found)))
         except (TypeError, ValueError, RecursionError) as error:
-            raise ConfigError(f"{self.words}: rows() returned what is no JSON: {error}") from error
+            raise ConfigError(f"{self.words}: rows() returned what is not JSON: {error}") from error
         if not plain or not all(isinstance(row, dict) for row in plain):
             raise ConfigError(
                 f"{self.words}: rows() returned {plain!r:.100}, wanted at least one JSON object"

@@ -174,7 +174,7 @@ def read_group_page(path: Path) -> GroupPage:
     """Return the page of a file.
 
     Raises:
-        ConfigError: the file is no valid page. Names file, key and value.
+        ConfigError: the file is not a valid page. Names file, key and value.
     """
     raw, _ = read_yaml_file(path)
     try:

@@ -27,11 +27,11 @@ def aime(row: Row, place: int) -> Row:
     """Return a row of AIME with its answer as plain digits. Copies of the problems write 25 and 025.
 
     Raises:
-        DataError: the answer is no integer from 0 to 999.
+        DataError: the answer is not an integer from 0 to 999.
     """
     answer = str(row["answer"]).strip()
     if not answer.isdecimal() or int(answer) > 999:
-        raise DataError(f"the answer {answer!r} is no integer from 0 to 999")
+        raise DataError(f"the answer {answer!r} is not an integer from 0 to 999")
     return {**row, "answer": str(int(answer))}
 
 
@@ -150,7 +150,7 @@ def olympiad_answer(row: Row, place: int) -> Row:
     The column `error` is the largest accepted distance of a number.
 
     Raises:
-        DataError: there is no final answer, or the tolerance is no number.
+        DataError: there is no final answer, or the tolerance is not a number.
     """
     answers = row["final_answer"]
     if not isinstance(answers, list) or not answers or not all(isinstance(item, str) for item in answers):
@@ -238,7 +238,7 @@ def mgsm_answer(row: Row, place: int) -> Row:
     """Return a row of MGSM with its answer as text, and the word that announces it in the row's language.
 
     Raises:
-        DataError: the answer is no whole number, or the language is not one of MGSM's.
+        DataError: the answer is not a whole number, or the language is not one of MGSM's.
     """
     answer = str(row["answer_number"]).replace(",", "").strip().removesuffix(".0")
     if not re.fullmatch(r"-?\d+", answer):
@@ -259,7 +259,7 @@ def plain_options(options: Any) -> list[str]:
     """Return the options without the letters that some datasets write before each, as in "(B)Paris".
 
     Raises:
-        DataError: it is no list.
+        DataError: it is not a list.
     """
     if not isinstance(options, list | tuple):
         raise DataError(f"wanted a list of options, found {options!r}")
@@ -367,7 +367,7 @@ def _places(said: str, count: int) -> list[int]:
     """Return the places of options in an annotation such as "B,C", "(0, 1)" or "2 and 3".
 
     Raises:
-        DataError: it is no list of letters or places.
+        DataError: it is not a list of letters or places.
     """
     words = [word for word in re.split(r"[\s,;&()\[\]]+|\band\b|\bor\b", said) if word]
     found = [LETTERS.find(word) if word.isalpha() else int(word) for word in words if _names_option(word)]
@@ -434,7 +434,7 @@ def labelled(row: Row, place: int) -> Row:
     Labels are letters or numbers. The key may have white space around it.
 
     Raises:
-        DataError: the key is no label of an option.
+        DataError: the key is not a label of an option.
     """
     choices, key = row["choices"], str(row["answerKey"]).strip()
     labels = [str(label) for label in choices["label"]]
@@ -567,14 +567,14 @@ def popqa_answers(row: Row, place: int) -> Row:
     """Return a row of PopQA with its accepted answers. Its column is JSON in a text.
 
     Raises:
-        DataError: the column is no JSON list of texts, or it is empty.
+        DataError: the column is not a JSON list of texts, or it is empty.
     """
     found = row["possible_answers"]
     if isinstance(found, str):
         try:
             found = json.loads(found)
         except ValueError as error:
-            raise DataError(f"possible_answers is no JSON: {error}") from None
+            raise DataError(f"possible_answers is not JSON: {error}") from None
     return {**row, "references": _texts(found, "possible_answers")}
 
 
@@ -591,7 +591,7 @@ def _texts(found: Any, column: str) -> list[str]:
     """Return the texts that are not blank, each once.
 
     Raises:
-        DataError: there are none, or the column is no list.
+        DataError: there are none, or the column is not a list.
     """
     if not isinstance(found, Sequence) or isinstance(found, str):
         raise DataError(f"{column} is {found!r}, wanted a list of texts")
@@ -665,14 +665,14 @@ def zebra_table(row: Row, place: int) -> Row:
     """Return a row of ZebraLogic with its table, an empty one to fill in, and its size.
 
     Raises:
-        DataError: the solution is hidden, as in the public copy, or it is no table.
+        DataError: the solution is hidden, as in the public copy, or it is not a table.
     """
     solution = row["solution"]
     if isinstance(solution, str):
         try:
             solution = json.loads(solution)
         except ValueError as error:
-            raise DataError(f"solution is no JSON: {error}") from None
+            raise DataError(f"solution is not JSON: {error}") from None
     try:
         header, rows = (
             [str(name) for name in solution["header"]],
@@ -682,7 +682,7 @@ def zebra_table(row: Row, place: int) -> Row:
         raise DataError(f"solution has no header and rows: {error!r}") from None
     if len(header) < 2 or not rows or any(len(item) != len(header) for item in rows):
         raise DataError(
-            f"solution is no table: {len(header)} columns, rows of {sorted({len(item) for item in rows})}"
+            f"solution is not a table: {len(header)} columns, rows of {sorted({len(item) for item in rows})}"
         )
     if any(value == _HIDDEN for item in rows for value in item):
         raise DataError(
@@ -707,7 +707,7 @@ def arc_inputs(row: Row, place: int) -> list[Row]:
     """Return one row for each test input of a puzzle of ARC-AGI. The number of the puzzle is their group.
 
     Raises:
-        DataError: a grid is missing or is no rectangle of the numbers 0 to 9.
+        DataError: a grid is missing or is not a rectangle of the numbers 0 to 9.
     """
     shown = "\n\n".join(
         f"Example {number}\nInput: {_grid(pair, 'input')}\nOutput: {_grid(pair, 'output')}"
@@ -732,7 +732,7 @@ def _grid(pair: Mapping[str, Any], side: str) -> str:
     rows = pair[side]
     cells = [cell for line in rows for cell in line]
     if not rows or len({len(line) for line in rows}) != 1 or not all(cell in range(10) for cell in cells):
-        raise DataError(f"the {side} grid {str(rows)[:80]} is no rectangle of the numbers 0 to 9")
+        raise DataError(f"the {side} grid {str(rows)[:80]} is not a rectangle of the numbers 0 to 9")
     return json.dumps(rows)
 
 
@@ -745,7 +745,7 @@ def simpleqa(row: Row, place: int) -> Row:
     """Return a row of SimpleQA with the topic and the answer type that its metadata contain.
 
     Raises:
-        DataError: the problem or its answer is empty, or the metadata are no Python literal of a dict.
+        DataError: the problem or its answer is empty, or the metadata are not a Python literal of a dict.
     """
     kept = {name: str(row[name]).strip() for name in ("problem", "answer")}
     if not all(kept.values()):
@@ -754,9 +754,9 @@ def simpleqa(row: Row, place: int) -> Row:
     try:
         found = ast.literal_eval(str(metadata)) if metadata else {}
     except (ValueError, SyntaxError) as error:
-        raise DataError(f"metadata is no Python literal: {error}") from error
+        raise DataError(f"metadata is not a Python literal: {error}") from error
     if not isinstance(found, dict):
-        raise DataError(f"metadata is no dict, found {metadata!r}")
+        raise DataError(f"metadata is not a dict, found {metadata!r}")
     return {**row, **kept, **{name: found.get(name) for name in _STRATA}}
 
 
@@ -954,10 +954,10 @@ def graphwalks(row: Row, place: int) -> Row:
     """Return a row of GraphWalks with its length bin.
 
     Raises:
-        DataError: the prompt is no text, or the answer no list.
+        DataError: the prompt is not a text, or the answer no list.
     """
     if not isinstance(row["prompt"], str) or not isinstance(row["answer_nodes"], list | tuple):
-        raise DataError("the prompt is no text, or answer_nodes is no list")
+        raise DataError("the prompt is not a text, or answer_nodes is not a list")
     nodes = [str(node) for node in row["answer_nodes"]]
     return {**row, "answer_nodes": nodes, "length": length_bin(len(row["prompt"]))}
 
@@ -966,7 +966,7 @@ def longbench(row: Row, place: int) -> Row:
     """Return a row of LongBench v2 without the white space around its text.
 
     Raises:
-        DataError: the answer is no letter from A to D.
+        DataError: the answer is not a letter from A to D.
     """
     if row["answer"] not in ("A", "B", "C", "D"):
         raise DataError(f"the answer is {row['answer']!r}, wanted A, B, C or D")
@@ -1062,7 +1062,7 @@ def bigcodebench(row: Row, place: int) -> Row:
     """Return a row of BigCodeBench with its libraries as a list, and its own solution as a whole program.
 
     Raises:
-        DataError: the libraries are no list.
+        DataError: the libraries are not a list.
     """
     libraries = row["libs"]
     try:

@@ -118,7 +118,7 @@ SUITE_MISTAKES = {
         ("decoding:", "engine: {max_model_len: 999999}\ndecoding:"),
         ("engine.max_model_len is 999999", "context of"),
     ),
-    "a model name that is no folder name": (
+    "a model name that is not a folder name": (
         ("  m: {", "  a/b: {"),
         ("suite.yaml:2", "'a/b'", "becomes a folder"),
     ),

@@ -97,7 +97,7 @@ def test_rebuild_of_a_file_that_is_no_database_does_not_advise_itself(genbench: 
     path = place / "ledger.sqlite3"
     path.write_text("a text of somebody else")
     done = genbench("ledger", "rebuild", place / "runs")
-    assert done.code == 2 and "is no SQLite file" in done.err and "ledger rebuild" not in done.err
+    assert done.code == 2 and "is not a SQLite file" in done.err and "ledger rebuild" not in done.err
     assert path.read_text() == "a text of somebody else"
 
 

@@ -88,7 +88,7 @@ SUITE_MISTAKES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "max_tokens: 16, stop_token_ids: [-1]",
         (":3:", "stop_token_ids", "-1"),
     ),
-    "stop id that is no token": (
+    "stop id that is not a token": (
         "max_tokens: 16",
         "max_tokens: 16, stop_token_ids: [512]",
         ("stop_token_ids names 512", "0 to 511"),

@@ -73,7 +73,7 @@ def test_damaged_lines_are_counted_and_the_first_is_named(tmp_path: Path) -> Non
     file = CorpusFile(path)
     assert [batch.lines for batch in file.batches()] == [[1, 4]]
     assert file.unreadable == 2
-    assert str(file.first_unreadable).startswith(f"{path}:2 is no JSON")
+    assert str(file.first_unreadable).startswith(f"{path}:2 is not JSON")
 
 
 def test_bytes_that_are_no_utf8_are_replaced(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_file_that_is_cut_off_is_refused_with_its_name(tmp_path: Path) -> None
 
 def test_a_file_that_is_no_zstandard_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.zst"
-    path.write_bytes(b"this is no zstd at all")
+    path.write_bytes(b"this is not a zstd at all")
     with pytest.raises(DataError, match=r"a\.jsonl\.zst: cannot be read"):
         read(path)
 

@@ -61,4 +61,4 @@ class BrokenEngine(SimpleEngine):
 
 
 class NoConfig:
-    """A class that is no engine."""
+    """A class that is not an engine."""

@@ -96,7 +96,7 @@ def test_an_adapter_without_its_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not valid JSON"):
         adapter_rank(adapter)
     (adapter / "adapter_config.json").unlink()
-    with pytest.raises(ConfigError, match="so it is no adapter"):
+    with pytest.raises(ConfigError, match="so it is not an adapter"):
         adapter_rank(adapter)
 
 

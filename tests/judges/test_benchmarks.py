@@ -648,7 +648,7 @@ def test_over_refusal_and_refusal_are_two_figures(tmp_path: Path, server: Server
             "the last message is not the user's",
         ),
         ("multi_challenge", {"PASS_CRITERIA": "NO"}, "PASS_CRITERIA 'NO': wanted YES"),
-        ("simpleqa", {"metadata": "not a literal("}, "row 1: metadata is no Python literal"),
+        ("simpleqa", {"metadata": "not a literal("}, "row 1: metadata is not a Python literal"),
         ("simpleqa", {"answer": " "}, "row 1: the problem or its answer is empty"),
         ("mixeval_hard_free_form", {"target": []}, "row 1: no targets"),
         ("arena_hard", {"turns": [{"content": "a"}, {"content": "b"}]}, "row 1: wanted one turn"),

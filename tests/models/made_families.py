@@ -185,7 +185,7 @@ FAMILIES = {
     "Mistral, a mark in front of the first word only": Family(
         metaspace_first, "[INST] ", "[/INST]", ("</s>", "[INST]", "[/INST]")
     ),
-    "DeepSeek, turns that are no special tokens": Family(
+    "DeepSeek, turns that are not special tokens": Family(
         lambda: bytes_of(*special("<｜end▁of▁sentence｜>"), *plain("<｜User｜>", "<｜Assistant｜>")),
         "<｜User｜>",
         "<｜Assistant｜>",

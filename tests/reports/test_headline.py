@@ -144,7 +144,7 @@ def test_tasks_that_do_not_gate_and_regressed_are_named_after_the_release(tmp_pa
 
 
 def test_unchanged_tasks_that_do_not_gate_share_one_error(tmp_path: Path) -> None:
-    # One of twenty has p 0.033, which is no drop among twenty.
+    # One of twenty has p 0.033, which is not a drop among twenty.
     sides = {f"t{n}": moved(200, 5, 5, 50) for n in range(20)} | {"t7": moved(200, 2, 9, 50)}
     record = suite(tmp_path, sides, gating=["t0"])
     assert 0.03 < (record.tasks["t7"].p_regression or 0) < 0.05

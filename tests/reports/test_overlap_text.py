@@ -15,7 +15,7 @@ def record(hits: int = 1, unreadable: int = 0, text: str = "matched text") -> Ov
         path="sft.jsonl",
         bytes=3_000_000_000,
         unreadable=unreadable,
-        first_unreadable="sft.jsonl:3 is no JSON" if unreadable else None,
+        first_unreadable="sft.jsonl:3 is not JSON" if unreadable else None,
     )
     return Overlap(
         format=1,
@@ -52,7 +52,7 @@ def test_a_task_without_hits_has_no_list() -> None:
 
 def test_lines_that_were_not_searched_are_said() -> None:
     text = overlap_text(record(unreadable=4))
-    assert "warning: 4 lines of sft.jsonl were not searched; the first: sft.jsonl:3 is no JSON" in text
+    assert "warning: 4 lines of sft.jsonl were not searched; the first: sft.jsonl:3 is not JSON" in text
 
 
 def test_control_characters_of_training_texts_are_shown_as_escapes() -> None:

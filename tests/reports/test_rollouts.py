@@ -237,7 +237,7 @@ def test_only_a_diff_is_coloured() -> None:
 def test_calls_in_answers_of_other_tasks_are_answers(folders: dict[str, Path]) -> None:
     stored = StoredRun(folders["base"])
     (first, *_) = task_samples(stored, "walk", "p0")
-    turns = first.turns[:-1]  # without the result it is no rollout
+    turns = first.turns[:-1]  # without the result it is not a rollout
     plain = Sample("t", "p", 0, turns, None, None, None, {})
     assert {facts.calls for facts in read_transcript(plain).turns} == {()}
 

@@ -109,7 +109,7 @@ def test_declared_weights_are_no_base_of_a_gate(suite: Path, tmp_path: Path) -> 
 
 
 def test_wrong_models_and_failures_say_what_to_do(suite: Path) -> None:
-    with pytest.raises(ConfigError, match=r"a builtins\.str is no model; wanted an AsyncLLM or LLM"):
+    with pytest.raises(ConfigError, match=r"a builtins\.str is not a model; wanted an AsyncLLM or LLM"):
         genbench.evaluate("path/of/model", suite)
 
     async def broken(request: Request, sampling: Mapping[str, Any]) -> str:

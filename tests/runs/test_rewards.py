@@ -45,7 +45,7 @@ def test_a_reference_without_end_or_number_is_refused() -> None:
     endless: list[Any] = []
     endless.append(endless)
     for reference in (endless, float("nan"), {"value": float("inf")}):
-        with pytest.raises(InputError, match="reference 0 is no finite JSON"):
+        with pytest.raises(InputError, match="reference 0 is not finite JSON"):
             genbench.verify("math", "5", reference)
 
 

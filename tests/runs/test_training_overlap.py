@@ -88,7 +88,7 @@ def test_the_record_names_the_length_the_normalisation_and_the_files(suite: str,
     assert record.normalisation == "lower case, words of letters and digits, NFKC"
     (file,) = record.corpus
     assert file.unreadable == 1
-    assert "sft.jsonl:2 is no JSON" in str(file.first_unreadable)
+    assert "sft.jsonl:2 is not JSON" in str(file.first_unreadable)
 
 
 def test_fewer_problems_can_be_searched(suite: str, tmp_path: Path) -> None:

@@ -49,12 +49,12 @@ def test_models_that_are_no_mapping_are_refused() -> None:
 @pytest.mark.parametrize(
     ("tasks", "mistake"),
     [
-        (1.5, "tasks' is no list"),
-        ({"name": "t"}, "tasks' is no list"),
-        ([{"name": "t"}, 1.5], r"tasks\.1' is no mapping"),
+        (1.5, "tasks' is not a list"),
+        ({"name": "t"}, "tasks' is not a list"),
+        ([{"name": "t"}, 1.5], r"tasks\.1' is not a mapping"),
         ([{"kind": "math"}], r"tasks\.0' has no name"),
         ([{"name": 7}], r"tasks\.0' has no name"),
-        ([{"name": "t", "verifier": None}], r"tasks\.0\.verifier' is no mapping"),
+        ([{"name": "t", "verifier": None}], r"tasks\.0\.verifier' is not a mapping"),
     ],
 )
 def test_tasks_of_another_shape_are_refused(tasks: object, mistake: str) -> None:

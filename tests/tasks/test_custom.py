@@ -84,7 +84,7 @@ def test_options_may_be_columns_and_may_be_ordered_anew_for_each_sample() -> Non
 @each_row(
     "row, message",
     [
-        ({"question": "?", "options": ["A", "B"], "reference": 2}, "row 1: reference 2 is no letter"),
+        ({"question": "?", "options": ["A", "B"], "reference": 2}, "row 1: reference 2 is not a letter"),
         ({"question": "?", "options": ["B", "A"], "reference": "A"}, "names two options"),
         ({"question": "?", "options": ["x"], "reference": "A"}, "wanted 2 to 26 options"),
         ({"question": "?", "options": "xy", "reference": "A"}, "wanted 2 to 26 options"),
@@ -139,10 +139,10 @@ def test_a_reference_may_be_made_of_several_columns_or_be_the_verifiers_own() ->
 @each_row(
     "given, message",
     [
-        ({"prompt": "\\boxed{}"}, "'{}' is no placeholder; double the braces"),
+        ({"prompt": "\\boxed{}"}, "'{}' is not a placeholder; double the braces"),
         ({"prompt": "{question"}, "double the braces"),
-        ({"prompt": "{question!r}"}, "'{question!r}' is no placeholder"),
-        ({"prompt": "{question:>9}"}, "'{question:>9}' is no placeholder"),
+        ({"prompt": "{question!r}"}, "'{question!r}' is not a placeholder"),
+        ({"prompt": "{question:>9}"}, "'{question:>9}' is not a placeholder"),
         ({"fields": {"questions": "q"}}, "no 'questions'; did you mean 'question'?"),
         ({"fields": {"question": 3}}, "data.fields.question"),
         ({"fields": {"instructions": "i"}}, "belongs to the kinds ifeval, ifbench"),

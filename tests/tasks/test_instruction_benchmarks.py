@@ -149,7 +149,7 @@ def test_a_conversation_without_a_first_prompt_or_with_damaged_json_is_refused()
         multi_if().problems([conversation("3")])
     with pytest.raises(DataError, match="key 1:1:en, turn 2: not JSON"):
         multi_if().problems([THREE_TURNS | {"turn_2_kwargs": "[{"}])
-    with pytest.raises(DataError, match="turn 1: the prompt is no message with 'content'"):
+    with pytest.raises(DataError, match="turn 1: the prompt is not a message with 'content'"):
         multi_if().problems([THREE_TURNS | {"turn_1_prompt": '"hi"'}])
 
 

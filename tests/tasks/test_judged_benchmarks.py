@@ -35,8 +35,8 @@ def test_simpleqa_asks_the_question_as_it_is() -> None:
     [
         ({"problem": " "}, "row 1: the problem or its answer is empty"),
         ({"answer": ""}, "row 1: the problem or its answer is empty"),
-        ({"metadata": "{'a'"}, "metadata is no Python literal"),
-        ({"metadata": "[1]"}, "metadata is no dict, found '"),
+        ({"metadata": "{'a'"}, "metadata is not a Python literal"),
+        ({"metadata": "[1]"}, "metadata is not a dict, found '"),
     ],
 )
 def test_simpleqa_refuses_rows_that_lack_something(change: dict[str, str], message: str) -> None:

@@ -67,7 +67,7 @@ def test_graphwalks_compares_sets_of_nodes() -> None:
     assert problems[1].strata["problem_type"] == "parents"
     assert len(registry.load("task", "graphwalks")(longest="8k").problems(rows)) == 1
     assert registry.load("task", "graphwalks")(protocol="lm-eval").info.verifier_options == {"find": "last"}
-    with pytest.raises(DataError, match="answer_nodes is no list"):
+    with pytest.raises(DataError, match="answer_nodes is not a list"):
         graphwalks({"prompt": "x", "answer_nodes": "a"}, 0)
 
 

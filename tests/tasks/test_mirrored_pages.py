@@ -346,7 +346,7 @@ def test_a_checked_version_rules_on_the_references_of_a_benchmark(tmp_path: Path
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = checked_rulings("gsm8k", "gsm8k_platinum", {}, tmp_path)
     assert found == {"0": "right", "1": "wrong", "2": "ambiguous"}
-    with pytest.raises(ConfigError, match="task ruler: its questions are no rows of a page"):
+    with pytest.raises(ConfigError, match="task ruler: its questions are not rows of a page"):
         checked_rulings("ruler", "gsm8k_platinum", {}, tmp_path)
 
 

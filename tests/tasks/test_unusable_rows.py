@@ -14,7 +14,7 @@ def test_rows_that_cannot_be_asked_are_apart_from_the_problems() -> None:
     task = load("task", "aime24")()
     problems, unusable = problems_of(task, [row(1), row(2, "x"), row(3)])
     assert [problem.problem_id for problem in problems] == ["1", "3"]
-    assert unusable == ("task aime24, row 2: the answer 'x' is no integer from 0 to 999",)
+    assert unusable == ("task aime24, row 2: the answer 'x' is not an integer from 0 to 999",)
 
 
 def test_a_task_in_python_of_its_own_kind_is_read_as_it_reads_itself() -> None:

@@ -32,7 +32,7 @@ class QuantityVerifier:
         self._tolerance = tolerance
 
     def check(self, reference: str) -> None:
-        """Refuse a reference that is no length, before anything is drawn.
+        """Refuse a reference that is not a length, before anything is drawn.
 
         Raises:
             ValueError: says what was found.

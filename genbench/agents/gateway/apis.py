@@ -98,7 +98,7 @@ class CompletionsApi(_OpenAiErrors):
         if isinstance(prompt, list) and len(prompt) == 1:
             (prompt,) = prompt
         if not isinstance(prompt, str) or not prompt:
-            raise ChatError("'prompt' is no text; several prompts, and token ids, are not read")
+            raise ChatError("'prompt' is not a text; several prompts, and token ids, are not read")
         return ChatRequest(prompt, None, _asked(body), body.get("stream") is True, _wants_usage(body))
 
     def body(self, reply: ChatReply, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -477,7 +477,7 @@ APIS: Mapping[str, Api] = {
 
 def _require_object(body: Any) -> None:
     if not isinstance(body, dict):
-        raise ChatError("the body is no JSON object")
+        raise ChatError("the body is not a JSON object")
 
 
 def _asked(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def read_request(body: Any, replies: Mapping[str, str]) -> ChatRequest:
         ChatError: a message or a field is wrong, or asks for something that is not offered.
     """
     if not isinstance(body, dict):
-        raise ChatError("the body is no JSON object")
+        raise ChatError("the body is not a JSON object")
     refuse(body, REFUSED)
     given = body.get("messages")
     if not isinstance(given, list) or not given:

@@ -337,7 +337,7 @@ def _read(harness: Harness, path: Path) -> Outcome:
     """Return what a result.json says.
 
     Raises:
-        RunFolderError: it is no plain file, is too large, or is no JSON object.
+        RunFolderError: it is not a plain file, is too large, or is not a JSON object.
         ValueError: it says nothing that is understood.
     """
     return harness.outcome(json_object(read_bytes(path, _RESULT_BYTES) or b"", path))

@@ -121,7 +121,7 @@ async def _body(request: Request) -> Any:
     try:
         return json.loads(await _bytes(request))
     except (ValueError, RecursionError):
-        raise ChatError("the body is no JSON") from None
+        raise ChatError("the body is not JSON") from None
 
 
 async def _peer(rollout: Rollout, request: Request) -> Response:

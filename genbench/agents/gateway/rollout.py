@@ -254,7 +254,7 @@ class Rollout:
         return self._made(completion, offer)
 
     def _refused(self, request: Request, why: str) -> ChatError:
-        """Return what a harness is told of a request that the engine refuses. It is no turn.
+        """Return what a harness is told of a request that the engine refuses. It is not a turn.
 
         A server that renders prompts itself finds only then that one fills the context.
         """

@@ -111,16 +111,14 @@ class InstalledHarness(Harness):
         installed = _installed(Path(python))
         missing = None
         if not installed or not Path(words[0]).exists():
-            missing = (
-                f"options.python: {python} is no virtual environment in which {self.name} is installed{make}"
-            )
+            missing = f"options.python: {python} is not a virtual environment with {self.name}{make}"
         return Program(words, f"{installed} {digest_of_files([str(driver)])}", missing)
 
     def outcome(self, record: Mapping[str, Any]) -> Outcome:
         """Return what the ending means, with the detail that the driver wrote."""
         ending, detail = record.get("ending"), record.get("detail", {})
         if not isinstance(ending, dict) or not isinstance(detail, dict):
-            raise ValueError("there is no 'ending', or 'detail' is no object")
+            raise ValueError("there is no 'ending', or 'detail' is not an object")
         try:
             found = self.ended(ending)
         except (KeyError, TypeError) as error:
@@ -140,7 +138,7 @@ def all_harnesses() -> Iterator[Harness]:
 
 
 def listed_problems(source: Path) -> list[dict[str, Any]] | None:
-    """Return the rows of a source that is no file of rows, or None if it is one.
+    """Return the rows of a source that is not a file of rows, or None if it is one.
 
     The source may be in the form of another harness than the one that runs its problems.
 

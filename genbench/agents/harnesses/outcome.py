@@ -30,7 +30,7 @@ class Outcome:
         """Check the score of every harness in one place.
 
         Raises:
-            ValueError: it is no number from 0 to 1. A reward of 7 or NaN says nothing about the model.
+            ValueError: it is not a number from 0 to 1. A reward of 7 or NaN says nothing about the model.
         """
         if self.score is not None and not (isinstance(self.score, int | float) and 0 <= self.score <= 1):
             raise ValueError(f"'score' is {self.score!r}, wanted a number from 0 to 1, or null")
@@ -60,7 +60,7 @@ class Outcome:
 
 
 def share(reward: float) -> float:
-    """Return a reward as a score: a loss is 0. What else is no number from 0 to 1 is refused by `Outcome`."""
+    """Return a reward as a score: a loss is 0. `Outcome` refuses what else is not from 0 to 1."""
     number = float(reward)
     return 0.0 if -math.inf < number < 0 else number
 

@@ -137,7 +137,7 @@ def read_plan(
         f"peers.{part}.key: {peer.key}" for part, peer in known.items() if peer.key not in {None, *os.environ}
     ]
     if unset:
-        missing = missing or f"options.{unset[0]} is no variable of this process"
+        missing = missing or f"options.{unset[0]} is not a variable of this process"
     return HarnessPlan(
         harness,
         program.words,

@@ -217,7 +217,7 @@ def _of_atif(path: Path) -> Iterator[AgentTurn]:
 
 
 def _plain(content: Any) -> str:
-    """Return the text of a message. Parts that are no text are named."""
+    """Return the text of a message. Parts that are not a text are named."""
     if isinstance(content, list):
         return "\n".join(
             str(part.get("text") or f"({part.get('type', 'part')})")

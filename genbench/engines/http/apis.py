@@ -273,11 +273,11 @@ FINISH: Mapping[str, FinishReason] = {
     "tool_use": "tool_calls",
 }
 """What servers call the end of a completion, in small letters. Gemini's address passes its own words on. Any
-other word, such as `abort`, is no whole reply."""
+other word, such as `abort`, is not a whole reply."""
 
 
 def finish_of(word: str) -> FinishReason | None:
-    """Return what a server's word for the end of a completion means, or None if it is no whole reply."""
+    """Return what a server's word for the end of a completion means, or None if it is not a whole reply."""
     return FINISH.get(word.partition(":")[0].strip().lower())  # Gemini: "content_filter: RECITATION"
 
 

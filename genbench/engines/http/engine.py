@@ -157,7 +157,7 @@ def _filter_words(choice: Mapping[str, Any]) -> str:
 
 
 def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
-    """Return the reply's text, or None if it is no text.
+    """Return the reply's text, or None if it is not a text.
 
     A trace that the server parsed out of it is put back in front.
     """
@@ -229,7 +229,7 @@ def read_scores(settings: HttpSettings, record: Mapping[str, Any], item: Continu
     Raises:
         Transient: the reply is not whole.
         EngineError: the server gives no log-probabilities of prompts, or shifted ones.
-        RequestFailedError: a log-probability is no finite number.
+        RequestFailedError: a log-probability is not a finite number.
     """
     rows = choice_of(record).get("prompt_logprobs")
     server = f"server {settings.base_urls[0]}"
@@ -277,7 +277,7 @@ def _numbers(found: Any) -> tuple[float, int]:
     rank = found.get("rank") if isinstance(found, dict) else None
     numbers: Sequence[Any] = (logprob, rank)
     if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
-        raise Transient("half a reply: a log-probability or its rank is no number")
+        raise Transient("half a reply: a log-probability or its rank is not a number")
     return float(logprob), int(rank)  # type: ignore[arg-type]
 
 

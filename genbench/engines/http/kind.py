@@ -253,7 +253,7 @@ class HttpSettings(EngineSettings):
 
 
 def _said_of(config: HttpConfig) -> dict[str, Any]:
-    """Return the terms of what a suite says of its servers. What it does not say is no term."""
+    """Return the terms of what a suite says of its servers. What it does not say is not a term."""
     keys = ("fields", "seed_bits", "query", "body")
     return {key: value for key in keys if (value := getattr(config, key))}
 

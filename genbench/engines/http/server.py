@@ -114,8 +114,8 @@ _FRAME_BYTES = 1 << 20
 _TOKEN_BYTES = 256
 """Bytes of JSON for one token. The longest tokens are runs of blanks, and CJK may be written as `\\uXXXX`."""
 _REST_S = 60.0
-"""Seconds from the first byte of a body that is no blank to its last one. Servers make the whole reply before
-they send it. Some send blanks meanwhile, so that no gateway closes the connection."""
+"""Seconds from the first byte of a body that is not a blank to its last one. Servers make the whole reply
+before they send it. Some send blanks meanwhile, so that no gateway closes the connection."""
 _SHOWN = 300
 _CODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 """Encodings of bodies that are read. Each makes about a thousand bytes of one at the most. Two in a row,
@@ -125,7 +125,7 @@ ACCEPTED = {"Accept-Encoding": "gzip, deflate"}
 
 
 class UnusableBodyError(Exception):
-    """A body is too large, comes too slowly, or is no JSON object."""
+    """A body is too large, comes too slowly, or is not a JSON object."""
 
 
 def reply_bytes(max_tokens: int) -> int:
@@ -197,7 +197,7 @@ def without_surrogates(text: str) -> str:
 
 
 def whole_number(value: object, largest: int = 10**9) -> int | None:
-    """Return a count that a server states, or None if it is no whole number from 0 to `largest`."""
+    """Return a count that a server states, or None if it is not a whole number from 0 to `largest`."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

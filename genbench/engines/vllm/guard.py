@@ -220,7 +220,7 @@ class Family:
     an engine loads.
 
     Args:
-        root: pid of the process. It is no member.
+        root: pid of the process. It is not a member.
     """
 
     def __init__(self, root: int) -> None:

@@ -563,7 +563,7 @@ class VllmModel(FoundModel):
 
         Raises:
             UnavailableError: vLLM is not installed.
-            ConfigError: there are fewer GPUs than the replicas need, or a stop token id is no token.
+            ConfigError: there are fewer GPUs than the replicas need, or a stop token id is not a token.
         """
         config, model = self.config, self.model
         _check_stop_ids(prompts, self.vocab_size)

@@ -24,7 +24,7 @@ def import_scores(
     """Write a score file from the samples of another tool. Return the number of its lines.
 
     A score below 0, as some scorers give for a wrong answer, becomes 0. Of several epochs that were drawn
-    with one seed the first is kept, because the others are no draws of their own.
+    with one seed the first is kept, because the others are not draws of their own.
 
     Args:
         source: the file of the other tool.

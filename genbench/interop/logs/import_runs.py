@@ -64,7 +64,7 @@ class FoundLogs:
     runs: list[LoggedRun] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     others: int = 0
-    """Files that are no logs of samples."""
+    """Files that are not logs of samples."""
 
 
 def find_logs(sources: Sequence[str], choice: ImportChoice, say: Say) -> FoundLogs:
@@ -281,7 +281,7 @@ class ImportedLogs(JsonRecord):
     runs: tuple[ImportedRun, ...] = Field(description="runs, in the order of their nights")
     track: str | None = Field(description="the track of the ledger that they were added to; null for none")
     left_out: dict[str, str] = Field(description="logs that could not be read, and why")
-    others: Count = Field(description="files that are no logs of samples")
+    others: Count = Field(description="files that are not logs of samples")
 
 
 def _imported_run(run: LoggedRun, folder: Path, *, is_new: bool) -> ImportedRun:

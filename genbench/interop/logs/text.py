@@ -57,4 +57,4 @@ def _lacking(record: ImportedLogs) -> Iterator[str]:
 
 
 def _others(record: ImportedLogs) -> str:
-    return f"; {record.others} other files are no logs of samples" if record.others else ""
+    return f"; {record.others} other files are not logs of samples" if record.others else ""

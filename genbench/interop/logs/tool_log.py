@@ -147,7 +147,7 @@ def read_score(value: Any, where: str, metric: str) -> float | None:
     """Return a score of a log.
 
     Raises:
-        InputError: it is no number up to 1.
+        InputError: it is not a number up to 1.
     """
     if value is None:
         return None

@@ -132,7 +132,7 @@ def _wanted(source: str, options: ImportOptions) -> tuple[DefinitionTree, Sequen
     root = options.tasks_dir or installed_folder()
     if root is None:
         raise InputError(
-            f"'{source}' is no file or folder, and no folder of definitions is known for a name: give "
+            f"'{source}' is not a file or folder, and no folder of definitions is known for a name: give "
             "--tasks-dir FOLDER, or install lm-eval next to genbench (its definitions are read, not its code)"
         )
     options.tell(f"reading the definitions in {root}")

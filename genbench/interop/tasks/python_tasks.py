@@ -110,7 +110,9 @@ def inspect_rules(facts: Mapping[str, Any], made: list[dict[str, Any]]) -> Rows:
     head, rows = made[0], made[1:]
     unknown = [name for name in head["solvers"] if name not in _SIMPLE]
     if unknown:
-        raise InputError(f"its solver {unknown[0]} is no plain prompt; agents and tools cannot be imported")
+        raise InputError(
+            f"its solver {unknown[0]} is not a plain prompt; agents and tools cannot be imported"
+        )
     if (
         head["solvers"].count("inspect_ai/generate") + head["solvers"].count("inspect_ai/multiple_choice")
         != 1

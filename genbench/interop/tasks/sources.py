@@ -180,7 +180,7 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
     if split.repo in LOADERS:
         return _load_files(split)
     if ".." in Path(split.repo).parts or Path(split.repo).is_absolute():
-        raise InputError(f"dataset_path '{split.repo}' is no repository of the hub")
+        raise InputError(f"dataset_path '{split.repo}' is not a repository of the hub")
     config = split.config or "default"
     dataset = HubDataset(
         repo=split.repo, config=config, split=split.name, columns=(), revision=split.revision

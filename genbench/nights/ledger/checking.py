@@ -43,7 +43,7 @@ class LedgerCheck(JsonRecord):
 
     @property
     def failed(self) -> bool:
-        """Whether a folder was edited. A missing one is no failure: a disk may be away."""
+        """Whether a folder was edited. A missing one is not a failure: a disk may be away."""
         return any(item.state == "edited" for item in self.runs)
 
 

@@ -109,8 +109,8 @@ def _set_damaged_aside(path: Path) -> None:
             start = file.read(len(_MAGIC))
         if start and start != _MAGIC:
             raise InputError(
-                f"{path}: is no SQLite file, or its beginning is damaged; if it was the ledger, move it away "
-                "and run the same command again"
+                f"{path}: is not a SQLite file, or its beginning is damaged; if it was the ledger, move it "
+                "away and run the same command again"
             )
         if not start or not is_damaged(path):
             return

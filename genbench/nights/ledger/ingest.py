@@ -49,7 +49,7 @@ def run_folders_below(root: Path) -> Iterator[Path]:
     Nothing is looked for inside a run folder. Hidden folders are left out.
 
     Raises:
-        InputError: `root` is no folder that can be read.
+        InputError: `root` is not a folder that can be read.
     """
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; wanted a run folder, or a folder that contains some")

@@ -37,7 +37,8 @@ track = Table(
     Column("base_uid", String),
     Column("base_reason", Text, nullable=False),
 )
-"""`base_uid` is no foreign key: a note may name a run before it is added. The track "" has all other runs."""
+"""`base_uid` is not a foreign key: a note may name a run before it is added. The track "" has all other
+runs."""
 
 run = Table(
     "run",

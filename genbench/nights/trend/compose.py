@@ -433,7 +433,7 @@ def track(
         points: the newest so many runs of each task.
 
     Raises:
-        InputError: there is no such ledger or track, or `since` is no night.
+        InputError: there is no such ledger or track, or `since` is not a night.
     """
     with open_ledger(ledger, create=False) as opened:
         return trend(opened, name, since=since, points=points)

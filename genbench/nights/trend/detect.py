@@ -285,7 +285,7 @@ def _withdraw_lost(ledger: Ledger, history: TrackHistory) -> None:
 
 
 def _without_drops(series: WatchedSeries, drops: Sequence[DetectedChange]) -> WatchedSeries:
-    """Return a series without the nights of its drops, so that a drop that is mended is no rise."""
+    """Return a series without the nights of its drops, so that a drop that is mended is not a rise."""
     parts = series.parts
     for drop in drops:
         if drop.state in ("open", "recovered"):

@@ -20,7 +20,7 @@ window.genbenchMathematics = (() => {
     return holder;
   }
 
-  // A text as nodes. `plain` makes a text node of what is no formula, and of what cannot be rendered.
+  // A text as nodes. `plain` makes a text node of what is not a formula, and of what cannot be rendered.
   function nodes(text, plain) {
     const made = [];
     let end = 0;

@@ -18,7 +18,7 @@ SHARES = (0.1, 0.25, 0.5, 0.75)
 """Shares of a task's samples after which an estimate is printed. They are few, since each further look makes
 a chance finding more likely."""
 CAUTION = (
-    "interim estimates are no results: short responses end first, and whoever looks often finds differences "
+    "interim estimates are not results: short responses end first, and whoever looks often finds differences "
     "that are not there. Decide with the finished run only."
 )
 _SEED = 0

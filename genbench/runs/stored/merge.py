@@ -124,8 +124,8 @@ def _problems(task: str, sources: Sequence[Source]) -> dict[str, dict[str, Any]]
             for key in ("prompt_digest", "reference_digest", "max_tokens"):
                 if old.get(key) != record.get(key):
                     raise RunFolderError(
-                        f"{first[name].path} and {folder.path} are no parts of one run: task {task}, problem "
-                        f"{name}: {key} {old.get(key)} -> {record.get(key)}"
+                        f"{first[name].path} and {folder.path} are not parts of one run: task {task}, "
+                        f"problem {name}: {key} {old.get(key)} -> {record.get(key)}"
                     )
     return found
 
@@ -304,7 +304,7 @@ def _check_parts(parts: Sequence[Part]) -> None:
                 lines += differences(getattr(stored, key), getattr(task, key), f"tasks.{name}.{key}")
         if lines:
             shown = "\n".join(f"  {line}" for line in lines[:_SHOWN])
-            raise RunFolderError(f"{first.path} and {other.path} are no parts of one run:\n{shown}")
+            raise RunFolderError(f"{first.path} and {other.path} are not parts of one run:\n{shown}")
 
 
 def _merge_model(
@@ -412,7 +412,7 @@ def _origin(
 
 
 def _shards(parts: Sequence[Part]) -> str | None:
-    """Return `1,3/8` for the first and the third of eight, or None if a part is no shard."""
+    """Return `1,3/8` for the first and the third of eight, or None if a part is not a shard."""
     named = [Shard.read(part.shard) for part in parts if part.shard and "," not in part.shard]
     if not named or len({shard.of for shard in named}) > 1:
         return next((part.shard for part in parts if part.shard), None)

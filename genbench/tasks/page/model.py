@@ -214,7 +214,7 @@ def read_reference(row: Row, fields: Fields, where: str) -> Any:
     """Return the reference of a row: a column, several by name, or with its aliases.
 
     Raises:
-        DataError: a column is missing, or the aliases are no list.
+        DataError: a column is missing, or the aliases are not a list.
     """
     if isinstance(fields.reference, dict):
         return {name: column_of(row, column, where) for name, column in fields.reference.items()}
@@ -246,7 +246,9 @@ def with_aliases(reference: Any, aliases: Any, where: str) -> list[Any]:
         try:
             aliases = json.loads(aliases)
         except ValueError as error:
-            raise DataError(f"{where}: aliases are no JSON list: {error}; found {aliases!r:.100}") from None
+            raise DataError(
+                f"{where}: aliases are not a JSON list: {error}; found {aliases!r:.100}"
+            ) from None
     aliases = [] if aliases is None or aliases == "" else aliases
     if not isinstance(aliases, list | tuple) or not all(
         isinstance(item, str | int | float) for item in aliases
@@ -543,7 +545,7 @@ def is_at_most(value: Any, most: float | str) -> bool:
     if isinstance(most, str):
         return str(value)[: len(most)] <= most  # a time after the date is left out
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"the cell {value!r:.80} is no number, and {most} is the most")
+        raise DataError(f"the cell {value!r:.80} is not a number, and {most} is the most")
     return value <= most
 
 
@@ -573,7 +575,7 @@ class Template:
         for _, name, spec, how in parsed:
             if name is not None and (not name.strip() or spec or how):
                 written = name + (f"!{how}" if how else "") + (f":{spec}" if spec else "")
-                raise ConfigError(f"{where}: '{{{written}}}' is no placeholder{doubled}")
+                raise ConfigError(f"{where}: '{{{written}}}' is not a placeholder{doubled}")
         return cls(tuple((literal, name) for literal, name, _, _ in parsed))
 
     @property
@@ -594,7 +596,9 @@ class Template:
                 continue
             if name not in values:
                 hint = nearest(name, map(str, values))
-                raise DataError(f"{where}: the prompt's placeholder {{{name}}} is no column of the row{hint}")
+                raise DataError(
+                    f"{where}: the prompt's placeholder {{{name}}} is not a column of the row{hint}"
+                )
             if values[name] is None:
                 raise DataError(f"{where}: column '{name}', which the prompt shows, is null")
             if is_chat(values[name]):

@@ -87,8 +87,8 @@ def read_page(path: Path) -> PageFile:
     """Return the page of a file. Its name is the file's name without the ending.
 
     Raises:
-        ConfigError: the file is no valid page, or the page that it is like does not exist. Names file, line,
-            key and value.
+        ConfigError: the file is not a valid page, or the page that it is like does not exist. Names file,
+            line, key and value.
     """
     raw, lines = read_yaml_file(path)
     if not isinstance(raw, dict):

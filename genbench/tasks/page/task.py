@@ -412,7 +412,7 @@ def _further(cell: Any, where: str) -> list[str]:
     """Return the further texts that a row asks.
 
     Raises:
-        DataError: the cell is no list of texts.
+        DataError: the cell is not a list of texts.
     """
     if not isinstance(cell, list | tuple) or not all(isinstance(text, str) and text.strip() for text in cell):
         raise DataError(f"{where}: wanted a list of texts to ask in turn, found {cell!r:.80}")
@@ -431,7 +431,7 @@ def page_factory(path: Path) -> Callable[..., Task]:
     returned.
 
     Raises:
-        ConfigError: the file is no valid page.
+        ConfigError: the file is not a valid page.
     """
     file = read_page(path)
     if file.page.agent is not None:

@@ -169,7 +169,7 @@ def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:
     """
     message = _json(row[f"turn_{turn}_prompt"], where)
     if not isinstance(message, dict) or not isinstance(message.get("content"), str):
-        raise DataError(f"{where}: the prompt is no message with 'content': {message!r}")
+        raise DataError(f"{where}: the prompt is not a message with 'content': {message!r}")
     ids = _json(row[f"turn_{turn}_instruction_id_list"], where)
     kwargs = [_json(given, where) for given in _json(row[f"turn_{turn}_kwargs"], where)]
     return {"prompt": message["content"], "instructions": instructions(ids, kwargs, where)}

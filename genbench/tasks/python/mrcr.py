@@ -54,7 +54,7 @@ def _chat(place: int, row: Row, most: int | None) -> Problem:
         messages = [Message(item["role"], str(item["content"])) for item in said]
         begins, answer = str(row["random_string_to_prepend"]), str(row["answer"])
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{where}: the prompt is no list of messages as JSON ({error!r})") from None
+        raise DataError(f"{where}: the prompt is not a list of messages as JSON ({error!r})") from None
     if not messages or messages[-1].role != "user":
         raise DataError(f"{where}: the last message is not the user's")
     if not answer.startswith(begins):

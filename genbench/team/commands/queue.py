@@ -319,7 +319,7 @@ def device_names(text: str) -> tuple[str, ...]:
     """Return the devices of a text such as `0-3,6`.
 
     Raises:
-        BadParameter: the text is no list of device numbers, or names one twice.
+        BadParameter: the text is not a list of device numbers, or names one twice.
     """
     found: list[str] = []
     for part in text.split(","):

@@ -1,6 +1,6 @@
 """The database of the queue, next to the ledger: opening, revisions of its tables, and transactions.
 
-The queue is no part of the ledger's tables. The ledger can be deleted and made again from run folders, and
+The queue is not a part of the ledger's tables. The ledger can be deleted and made again from run folders, and
 the queue cannot. Adding a large run to the ledger must not delay the renewal of a lease either.
 """
 

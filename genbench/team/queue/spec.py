@@ -232,7 +232,7 @@ def _slots(engine: dict[str, object]) -> int:
 def absolute_spec(spec: JobSpec, folder: Path) -> JobSpec:
     """Return a job whose paths are absolute, so that a worker in any folder can do it.
 
-    A model that is no folder is a name on the hub and stays. So does the name of a shipped suite.
+    A model that is not a folder is a name on the hub and stays. So does the name of a shipped suite.
 
     Raises:
         InputError: there is no such suite.

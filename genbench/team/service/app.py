@@ -1,6 +1,6 @@
 """The application: its routes, its errors, the description of the API, and the server below it.
 
-The pages are no part of the description of the API.
+The pages are not a part of the description of the API.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def pack_run(folder: Path) -> bytes:
     """Return the bundle of a finished run. The same run gives the same bytes.
 
     Raises:
-        InputError: the folder is no run, the run is not finished, has no sums, or is too large.
+        InputError: the folder is not a run, the run is not finished, has no sums, or is too large.
     """
     facts = read_facts(folder)
     if facts.state not in ("finished", "failed"):
@@ -89,7 +89,7 @@ def _read(bundle: zipfile.ZipFile) -> dict[str, bytes]:
             or entry.flag_bits & _ENCRYPTED
             or entry.compress_type not in _METHODS
         ):
-            raise InputError(f"the bundle's {entry.filename} is no plain file")
+            raise InputError(f"the bundle's {entry.filename} is not a plain file")
         with bundle.open(entry) as file:
             # The size in the entry may lie.
             files[entry.filename] = file.read(left + 1)

@@ -42,7 +42,7 @@ class RemoteService:
         """Return the service at an address, with the token of the variable GENBENCH_TOKEN.
 
         Raises:
-            InputError: it is no address of a service.
+            InputError: it is not an address of a service.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
@@ -82,7 +82,7 @@ class RemoteService:
         """Send a finished run to the ledger of the service. Return what became of it.
 
         Raises:
-            InputError: the folder is no finished run, or as in `submit`.
+            InputError: the folder is not a finished run, or as in `submit`.
         """
         data = pack_run(folder)
         headers = {"Content-Type": "application/octet-stream", "Content-Digest": content_digest_of(data)}

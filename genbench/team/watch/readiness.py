@@ -54,7 +54,7 @@ def training_step(folder: Path, root: Path) -> int:
 def incomplete_reason(
     folder: Path, root: Path, *, marker: str = AUTO, markers: Collection[str] = (), tokenizer: bool = True
 ) -> str | None:
-    """Return why a folder is no complete checkpoint, or None if it is one.
+    """Return why a folder is not a complete checkpoint, or None if it is one.
 
     config.json alone says nothing: Transformers writes it before the weights.
 
@@ -80,7 +80,7 @@ def _structure(folder: Path, tokenizer: bool) -> str | None:
     try:
         json.loads(config.read_bytes())
     except ValueError:
-        return f"{config} is no JSON yet"
+        return f"{config} is not JSON yet"
     for file in folder.iterdir():
         if file.suffix in _UNFINISHED:
             return f"{file} is the file of a copy that has not ended"

@@ -263,7 +263,7 @@ class Watcher:
             self._set(row, "skipped", str(error))
             return
         if step % self._rules.every and step != self._rules.until:
-            self._set(row, "skipped", f"step {step} is no multiple of {self._rules.every}", step=step)
+            self._set(row, "skipped", f"step {step} is not a multiple of {self._rules.every}", step=step)
             return
         self._keep(folder, row, step)
 

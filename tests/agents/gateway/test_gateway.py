@@ -582,7 +582,10 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
                 assert clock == {"waited_s": 12.5, "wall_s": 1800.0}
                 assert (await client.get("clock")).status_code == 403
                 broken = await client.post("chat/completions", content=b"{", headers=key)
-                assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the body is no JSON")
+                assert (broken.status_code, broken.json()["error"]["message"]) == (
+                    400,
+                    "the body is not JSON",
+                )
                 other = await client.post("embeddings", json=body, headers=key)
                 assert other.status_code == 404
                 assert (
@@ -619,7 +622,7 @@ def test_the_routes_of_the_gateway(tmp_path: Path) -> None:
         ({"command": []}, "harness command needs options.command"),
         ({"harness": "mini_swe"}, "harness mini_swe takes no options.command"),
         ({"harness": "harbor", "command": []}, "needs options.python"),
-        ({"harness": "harbor", "command": [], "python": "nowhere"}, "nowhere is no virtual environment"),
+        ({"harness": "harbor", "command": [], "python": "nowhere"}, "nowhere is not a virtual environment"),
         ({"command": ["no-such-program"]}, "there is no program no-such-program"),
         ({"limits": {"turns": 0}}, "limits.turns"),
         ({"limits": {"turn": 3}}, "limits.turn"),

@@ -1,4 +1,4 @@
-"""Harnesses that attack: each own rollout gets a status that is no credit, and all others go on."""
+"""Harnesses that attack: each own rollout gets a status that is not credit, and all others go on."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_waiting_for_another_model_is_not_the_harness_s_time(python: Path, tmp_p
         ({"user": "gpt"}, "peers.user"),
         (
             {"user": {"base_url": "http://h/v1", "model": "x", "key": "NO_SUCH_KEY"}},
-            "NO_SUCH_KEY is no variable",
+            "NO_SUCH_KEY is not a variable",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Bundles of runs: what they contain, and what is no bundle."""
+"""Bundles of runs: what they contain, and what is not a bundle."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_a_run_that_is_not_finished_or_has_no_sums_is_not_packed(folder: Path) -
         (dict.fromkeys([*FILES, "extra.json"], b"{}"), 0, "and nothing else"),
         (dict.fromkeys(["../manifest.json", *FILES[1:]], b"{}"), 0, "this one has ../manifest.json"),
         (dict.fromkeys(["/etc/passwd", *FILES[1:]], b"{}"), 0, "/etc/passwd"),
-        (dict.fromkeys(FILES, b"/etc/passwd"), stat.S_IFLNK | 0o777, "is no plain file"),
-        (dict.fromkeys(FILES, b"x"), stat.S_IFIFO | 0o644, "is no plain file"),
+        (dict.fromkeys(FILES, b"/etc/passwd"), stat.S_IFLNK | 0o777, "is not a plain file"),
+        (dict.fromkeys(FILES, b"x"), stat.S_IFIFO | 0o644, "is not a plain file"),
         (dict.fromkeys(FILES, bytes(MOST_UNPACKED // 2)), 0, "unpacks to more than"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 def test_a_number_that_is_not_finite_is_refused(tmp_path: Path, name: str, key: str, number: str) -> None:
     path = make_run(tmp_path / "n", {"math": flat()}) / name
     path.write_text(path.read_text().replace(f'"{key}": {{', f'"{key}": {{"x": {number}, ', 1))
-    with pytest.raises(RunFolderError, match=f"{number} is no finite number"):
+    with pytest.raises(RunFolderError, match=f"{number} is not a finite number"):
         read_facts(path.parent)
 
 
@@ -113,7 +113,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path, name: 
     folder = make_run(tmp_path / "n", {"math": flat()})
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
-    with pytest.raises(RunFolderError, match=f"{name}: is no plain file"):
+    with pytest.raises(RunFolderError, match=f"{name}: is not a plain file"):
         read_facts(folder)
 
 

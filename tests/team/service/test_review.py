@@ -235,7 +235,7 @@ def test_a_form_counts_once_and_is_refused_from_elsewhere(
     for _ in range(3):
         back = opened.post(undo, data={**sent, "form": "u1"}, headers=headers, follow_redirects=False)
         assert back.headers["location"].endswith(f"/items/{item}")
-    # The first form again, as a browser sends it that goes back and reloads: it is no second vote.
+    # The first form again, as a browser sends it that goes back and reloads: it is not a second vote.
     opened.post(target, data=sent, headers=headers, follow_redirects=False)
     assert [line["label"] for line in lines_of(plan)] == ["tie", None]
     for wrong, code in (

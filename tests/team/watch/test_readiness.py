@@ -36,7 +36,7 @@ def test_half_a_file_is_not_complete(tmp_path: Path) -> None:
         weights.write_bytes(whole[:part])
         assert reason(weights.parent) is not None
     (weights.parent / "config.json").write_text('{"half":')
-    assert "is no JSON yet" in str(reason(weights.parent))
+    assert "is not JSON yet" in str(reason(weights.parent))
 
 
 def test_an_adapter_is_complete_with_its_weights_and_needs_no_tokenizer(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def _simulated(problem: dict[str, Any], out: Path) -> dict[str, Any]:
         simulation = orchestrator.run()
     except _UserFailedError as error:
         return _ended("user_error", None, str(error))
-    except (ValidationError, json.JSONDecodeError) as error:  # what the model wrote is no message of tau2
+    except (ValidationError, json.JSONDecodeError) as error:  # what the model wrote is not a message of tau2
         return _ended("agent_error", 0.0, str(error))
     except Exception as error:
         traceback.print_exc()

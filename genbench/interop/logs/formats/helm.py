@@ -66,7 +66,7 @@ def _lines(log: LogFile, choice: ImportChoice) -> Iterator[Line]:
     """Yield the lines of the score file for a run of HELM.
 
     Raises:
-        InputError: the file is no list of figures by instance, or has no known metric.
+        InputError: the file is not a list of figures by instance, or has no known metric.
     """
     source, found = log.path, log.content
     if not isinstance(found, list):

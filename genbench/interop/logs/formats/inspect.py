@@ -45,7 +45,7 @@ class InspectLogs(ToolLogs):
         return log.path.suffix == ".eval" or (log.path.suffix == ".json" and _begins_well(log.path))
 
     def lines(self, log: LogFile, choice: ImportChoice, say: Say) -> Iterable[Line] | None:
-        """Return the lines of a JSON file. It refuses what is no log of Inspect."""
+        """Return the lines of a JSON file. It refuses what is not a log of Inspect."""
         if log.kind != "object":
             return None
         head, found = read_inspect(log)
@@ -104,7 +104,7 @@ def _plain(source: Path, log: Any) -> _InspectLog:
 
 
 def _check_size(source: Path) -> None:
-    """Raise InputError if a log is no zip archive, or becomes very large once it is unpacked."""
+    """Raise InputError if a log is not a zip archive, or becomes very large once it is unpacked."""
     try:
         with zipfile.ZipFile(source) as packed:
             unpacked = sum(entry.file_size for entry in packed.infolist())
@@ -180,7 +180,7 @@ def inspect_metrics(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the scorers of a log. A scorer with several values has one name for each, `scorer/value`.
 
     Raises:
-        InputError: a sample is no JSON object with scores by their scorers.
+        InputError: a sample is not a JSON object with scores by their scorers.
     """
     names: dict[str, None] = {}
     for sample in samples:
@@ -276,9 +276,9 @@ def _own_draws(
             kept[json.dumps(sample.get("id")), json.dumps(own)] = sample
     if len(kept) < len(samples):
         say(
-            f"{source}: all epochs were drawn with the seed {seed!r:.40}, so they are no draws of their own: "
-            f"{len(kept)} of {len(samples)} samples are kept, the first epoch of each problem. For more, "
-            "draw without a seed"
+            f"{source}: all epochs were drawn with the seed {seed!r:.40}, so they are not draws "
+            f"of their own: {len(kept)} of {len(samples)} samples are kept, the first epoch of each problem. "
+            "For more, draw without a seed"
         )
     return list(kept.values())
 

@@ -99,5 +99,5 @@ def _row(source: Path, number: int, row: Line, column: str) -> Line:
     found = {name: row.get(name) or {} for name in ("doc", column)}
     for name, value in found.items():
         if not isinstance(value, Mapping):
-            raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
+            raise InputError(f"{source}: row {number}: '{name}' is not a struct; not details of lighteval")
     return {**row, **found}

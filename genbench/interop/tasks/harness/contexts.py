@@ -57,7 +57,7 @@ class Fields:
         """Return the choices, or None if the definition has none.
 
         Raises:
-            TemplateFailedError: they are no list.
+            TemplateFailedError: they are not a list.
         """
         if self.choice is None:
             return None
@@ -86,7 +86,7 @@ def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-        raise TemplateFailedError(f"{text!r:.80} is no Python literal: {error}") from None
+        raise TemplateFailedError(f"{text!r:.80} is not a Python literal: {error}") from None
 
 
 def _literal_or(text: str, other: Any) -> Any:

@@ -57,8 +57,8 @@ def read_source(path: Path) -> dict[str, Any]:
     """Return the mapping of one file, as YAML 1.1 reads it. Of a key given twice the last one counts.
 
     Raises:
-        InputError: the file cannot be read, is no mapping, has another tag than `!function`, or is too large
-            once its aliases are written out. Names the line if the parser knows it.
+        InputError: the file cannot be read, is not a mapping, has another tag than `!function`, or is too
+            large once its aliases are written out. Names the line if the parser knows it.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -268,7 +268,7 @@ class SourceReader:
         """Return the file that an include names.
 
         Raises:
-            InputError: it is no relative path within the folder. Links count as what they point to.
+            InputError: it is not a relative path within the folder. Links count as what they point to.
         """
         if not isinstance(name, str) or not name or "\0" in name:
             raise InputError(f"{path}: include is {name!r:.80}, wanted the name of a file")

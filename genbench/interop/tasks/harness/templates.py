@@ -36,7 +36,7 @@ class Templates:
         """Parse a template.
 
         Raises:
-            TemplateFailedError: it is no template of Jinja.
+            TemplateFailedError: it is not a template of Jinja.
         """
         if text in self._parsed:
             return

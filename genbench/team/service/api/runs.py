@@ -186,7 +186,7 @@ def take_run(own: Service, files: Mapping[str, bytes], who: str, *, replace: boo
     """Keep the files of a run in a folder of its own, and add it to the ledger.
 
     Raises:
-        InputError: the files are no finished run.
+        InputError: the files are not a finished run.
         ConflictError: the ledger has other contents of the run, and `replace` was not given.
     """
     place = own.runs.resolve() / _FOLDER

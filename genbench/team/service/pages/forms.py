@@ -34,7 +34,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        HTTPException: 415, it is no form; 400, it has too many fields.
+        HTTPException: 415, it is not a form; 400, it has too many fields.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise HTTPException(415, f"wanted a form ({_FORM})")
@@ -100,7 +100,7 @@ def _job_request(fields: dict[str, str]) -> JobRequest:
     """Return the request of a form.
 
     Raises:
-        InputError: the priority is no number.
+        InputError: the priority is not a number.
     """
     priority, model = fields.get("priority") or "5", fields.get("model", "").strip()
     if not priority.isdecimal() or int(priority) > 9:
