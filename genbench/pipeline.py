@@ -29,6 +29,7 @@ from genbench.store.json_files import replace_json
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.chosen_problems import make_subset
+from genbench.tasks.loading import tasks_at_effort
 
 __all__ = [
     "RunOptions",
@@ -178,7 +179,7 @@ def evaluate(
             RunOptions(
                 suite=suite,
                 models=[f"{label}=memory"],
-                like=like or next(iter(known.config.models)),
+                like=like or next(iter(known.written)),
                 memory=MemoryKind(held, identity),
                 steps={} if step is None else {label: step},
                 track=track,
@@ -307,7 +308,7 @@ def prompts(options: RunOptions) -> Iterator[RequestRecord]:
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:
-        yield from suite_requests(suite, name, tasks)
+        yield from suite_requests(suite, name, tasks_at_effort(suite, name, tasks))
 
 
 def write_subset(

@@ -129,17 +129,21 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
                 yield _with_words(found, base, tuned, name)
             else:
                 yield found
-    if is_asked_otherwise:
-        yield from _data_texts(base, tuned)
+    yield from _newer_terms(base, tuned, is_asked_otherwise=is_asked_otherwise)
 
 
-def _data_texts(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Yield that control tokens in the data are read otherwise. Without them the prompts are the same."""
+def _newer_terms(base: Side, tuned: Side, *, is_asked_otherwise: bool) -> Iterator[Difference]:
+    """Yield differences of terms that some runs lack: how control tokens in the data are read, the effort.
+
+    A run that lacks one was drawn as before. It compares with any other one whose prompts are the same.
+    """
     if base.manifest is None or tuned.manifest is None:
         return
     terms = (base.manifest.terms, tuned.manifest.terms)
-    left, right = (own.get(contract.DATA_TEXTS, contract.AS_BEFORE) for own in terms)
-    yield from _lines(left, right, f"terms.{contract.DATA_TEXTS}")
+    for name in (contract.DATA_TEXTS, contract.EFFORT):
+        if is_asked_otherwise or (name == contract.EFFORT and all(name in own for own in terms)):
+            left, right = (own.get(name, contract.AS_BEFORE) for own in terms)
+            yield from _lines(left, right, f"terms.{name}")
 
 
 def _with_command(found: Difference, base: Side, tuned: Side) -> Difference:

@@ -23,7 +23,7 @@ from genbench.store.manifest import Manifest
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tasks.loading import load_all, selected_entries
+from genbench.tasks.loading import load_all, selected_entries, tasks_at_effort
 
 Trusted = Collection[Kind]
 """What the user allows a stored suite to do."""
@@ -92,6 +92,8 @@ def stored_tasks(
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
     entries = selected_entries(suite, names, with_test=True)
     found = load_all(suite, entries, mirror, origin.limit)
+    if manifest.model.name in suite.config.models:  # not in a run that was made of another tool's log
+        found = tasks_at_effort(suite, manifest.model.name, found)
     return [_as_drawn(folder, task, manifest) for task in found]
 
 
