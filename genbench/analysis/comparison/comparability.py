@@ -132,6 +132,21 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     yield from _newer_terms(base, tuned, is_asked_otherwise=is_asked_otherwise)
 
 
+def shaped_by_effort(tasks: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the differences that an effort makes: what is asked, and the limits of the reply."""
+    limits = (
+        f"terms.decoding.{task}.{key}" for task in tasks for key in ("max_tokens", "thinking_token_budget")
+    )
+    return (
+        f"terms.{contract.EFFORT}",
+        "terms.chat_template_kwargs",
+        "terms.engine.body",
+        "prompts",
+        "max_tokens",
+        *limits,
+    )
+
+
 def _newer_terms(base: Side, tuned: Side, *, is_asked_otherwise: bool) -> Iterator[Difference]:
     """Yield differences of terms that some runs lack: how control tokens in the data are read, the effort.
 
