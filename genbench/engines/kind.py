@@ -131,6 +131,13 @@ class EngineSettings(ABC):
         """
         return None
 
+    def kept(self) -> Self:
+        """Return the settings of engines that outlive their model, so that its next work needs no new one.
+
+        The default changes nothing: the engine is started again.
+        """
+        return self
+
     @property
     def gives_way(self) -> bool:
         """Tell whether the next model may begin while the last samples of this one are drawn.

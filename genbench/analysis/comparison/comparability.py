@@ -440,6 +440,8 @@ _NOT_CIRCUMSTANCES = (
     "VLLM_NO_USAGE_STATS",
 )
 """Prefixes of keys that are recorded with every attempt but cannot change a token."""
+_NEWER_CIRCUMSTANCES = frozenset({"machine.cpu"})
+"""Keys that older runs lack. They are compared only if both runs have them."""
 
 
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
@@ -452,7 +454,8 @@ def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
     if left is None or right is None or is_log(base) != is_log(tuned):
         return []
     found: list[Difference] = []
-    for key in sorted({*left, *right}):
+    lacking = {*left} ^ {*right}
+    for key in sorted({*left, *right} - (lacking & _NEWER_CIRCUMSTANCES)):
         ours, theirs = (values.get(key, ["(absent)"]) for values in (left, right))
         if ours != theirs or len(ours) > 1:
             found.append(Difference(f"circumstances.{key}", f"{_show(ours)} -> {_show(theirs)}"))

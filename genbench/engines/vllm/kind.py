@@ -259,6 +259,7 @@ class VllmSettings(EngineSettings):
         replicas: how many engines work in parallel. `replica` is the number of this one.
         share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
         efforts: the engine stays up for the other efforts of the model. It is loaded as without them.
+        stays: the engine stays up for further work on the model.
         load_timeout_s: seconds after which loading fails.
         stall_timeout_s: seconds without a token after which the engine counts as dead, see
             genbench.engines.vllm.monitoring.
@@ -286,6 +287,7 @@ class VllmSettings(EngineSettings):
     replica: int = 0
     share: bool = False
     efforts: bool = False
+    stays: bool = False
     load_timeout_s: float = 3600.0
     stall_timeout_s: float = 120.0
     loading: LoadingOrder = field(default_factory=LoadingOrder, compare=False, repr=False)
@@ -339,7 +341,11 @@ class VllmSettings(EngineSettings):
     @property
     def stays_up(self) -> bool:
         """Tell whether the engine outlives its model."""
-        return self.share or self.efforts
+        return self.share or self.efforts or self.stays
+
+    def kept(self) -> VllmSettings:
+        """Return the settings of an engine that stays up until its keeper closes it."""
+        return replace(self, stays=True)
 
     @property
     def slots(self) -> int:
@@ -455,7 +461,7 @@ class VllmSettings(EngineSettings):
         Args:
             needed: tokens of the longest request, prompt and completion.
         """
-        if self.context_given or self.stays_up:
+        if self.context_given or self.share or self.efforts:
             return self
         context = narrow_context(self.max_model_len, needed, self.own_config)
         if context == self.max_model_len:

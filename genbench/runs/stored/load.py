@@ -43,12 +43,15 @@ class StoredRunInputs:
         return Reasoning.from_record(self.manifest.reasoning).split
 
 
-def load_stored(folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind] = ()) -> StoredRunInputs:
+def load_stored(
+    folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind] = (), *, draws: bool = False
+) -> StoredRunInputs:
     """Read the data of a stored run again.
 
     Args:
         data_dir: the mirror, if its location has changed since the run.
         trusted: what the user allows the stored suite to do (see trust).
+        draws: whether its model is drawn from too.
 
     Raises:
         RunFolderError: no run folder, data that differ from those of the run, or a stored suite that asks for
@@ -56,7 +59,7 @@ def load_stored(folder: RunFolder, data_dir: Path | None, trusted: Collection[Ki
         DataError: the data are missing.
     """
     manifest = folder.require_manifest()
-    require_trust(folder, manifest, data_dir, trusted)
+    require_trust(folder, manifest, data_dir, trusted, draws=draws)
     suite = stored_suite(manifest, folder.manifest_path)
     return StoredRunInputs(manifest, suite, tuple(stored_tasks(folder, manifest, data_dir)))
 
