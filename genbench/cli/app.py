@@ -16,7 +16,7 @@ from genbench.registry import COMMANDS
 PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare"),
     "Prepare": ("tasks", "doctor", "mirror", "judge"),
-    "Stored runs": ("report", "score", "merge"),
+    "Stored runs": ("report", "score", "merge", "audit"),
     "Decide": ("estimate", "rank", "power", "quality", "review", "contamination"),
     "Every night": ("gate", "trend", "ledger"),
     "Service and clusters": ("queue", "watch", "serve", "launch"),

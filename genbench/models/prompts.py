@@ -459,9 +459,10 @@ def check_template_kwargs(given: Mapping[str, Any]) -> None:
         word = value.strip().lower() if isinstance(value, str) else ""
         is_switch = name.startswith("enable_") or name == "thinking"  # others may have such words as values
         if word in {"true", "false"} or (is_switch and word in _BOOLEANS):
+            meant = _BOOLEANS.get(word, word)
             raise PromptError(
                 f"chat_template_kwargs: {name} is the text {value!r}, wanted a boolean, since a template "
-                f"takes every text for true; write {name}: {_BOOLEANS.get(word, word)} without quotation marks"
+                f"takes every text for true; write {name}: {meant} without quotation marks"
             )
 
 

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from genbench.errors import RunFolderError
@@ -68,7 +69,7 @@ def machine() -> dict[str, Any]:
 def _cpu() -> str:
     """Return the name of the processor, or its kind of machine if the system does not tell it."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
             named = (line.partition(":")[2].strip() for line in file if line.startswith("model name"))
             return next(named, platform.machine())
     except OSError:

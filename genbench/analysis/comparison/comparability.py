@@ -133,7 +133,7 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
 
 
 def shaped_by_effort(tasks: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the differences that an effort makes: what is asked, and the limits of the reply."""
+    """Return the names of the differences that an effort makes: what is asked, and how long a reply is."""
     limits = (
         f"terms.decoding.{task}.{key}" for task in tasks for key in ("max_tokens", "thinking_token_budget")
     )
