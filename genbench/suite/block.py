@@ -75,17 +75,22 @@ _KEY_NAMES = frozenset(
 )
 
 
-def _not_ours(body: dict[str, Any]) -> dict[str, Any]:
+def not_ours(body: dict[str, Any]) -> dict[str, Any]:
+    """Refuse fields of a request that genbench sends itself.
+
+    Raises:
+        ValueError: names the field.
+    """
     for name in body:
         if name in _OURS | _OURS_ELSEWHERE:
             raise ValueError(
-                f"body: '{name}' is sent by genbench itself; its value belongs to the decoding, and its "
+                f"'{name}' is sent by genbench itself; its value belongs to the decoding, and its "
                 "name at the server under 'fields'"
             )
     return body
 
 
-RequestBody = Annotated[dict[str, Any], AfterValidator(_not_ours)]
+RequestBody = Annotated[dict[str, Any], AfterValidator(not_ours)]
 """Fields that a suite adds to each request of a server."""
 
 

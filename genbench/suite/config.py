@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, RequestBody, Strict
+from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, RequestBody, Strict, not_ours
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
@@ -144,6 +144,11 @@ class Effort(Strict):
     def switches(self) -> dict[str, Any]:
         """Return the model's own switches."""
         return dict(self.__pydantic_extra__ or {})
+
+    @model_validator(mode="after")
+    def _switches_are_the_models(self) -> Self:
+        not_ours(self.switches)
+        return self
 
     @property
     def decoding(self) -> DecodingOverride:
