@@ -13,6 +13,7 @@ from pydantic import Field
 from genbench.analysis.comparison.comparability import shaped_by_effort
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.parity import ready_responses
 from genbench.analysis.records import Interval
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.analysis.sides.side import Side
@@ -107,7 +108,7 @@ class EffortRun:
     @property
     def family(self) -> tuple[str, str]:
         """Return what the efforts of one model share: its name and its weights."""
-        return self.model, self.manifest.model_identity
+        return self.model, _weights(self.manifest)
 
 
 def effort_table(runs: Sequence[EffortRun]) -> Efforts:
@@ -225,9 +226,16 @@ def _is_enough(found: ComparedTask) -> bool:
 
 def are_efforts(base: Side, tuned: Side) -> bool:
     """Return whether two runs are one model at two efforts, which may share some tasks only."""
-    efforts = [None if side.manifest is None else side.manifest.terms.get(EFFORT) for side in (base, tuned)]
-    is_one_model = base.identity == tuned.identity and any(name in tuned.tasks for name in base.tasks)
-    return None not in efforts and efforts[0] != efforts[1] and is_one_model
+    if base.manifest is None or tuned.manifest is None or not base.tasks.keys() & tuned.tasks.keys():
+        return False
+    efforts = {manifest.terms.get(EFFORT) for manifest in (base.manifest, tuned.manifest)}
+    return None not in efforts and len(efforts) == 2 and _weights(base.manifest) == _weights(tuned.manifest)
+
+
+def _weights(manifest: Manifest) -> str:
+    """Return what is equal for equal weights. Those of ready responses are known by their path only."""
+    is_read = ready_responses(manifest.model_identity) is not None
+    return manifest.model.path if is_read else manifest.model_identity
 
 
 def compare_efforts(base: Side, tuned: Side, allow: Sequence[str] = ()) -> Comparison:
