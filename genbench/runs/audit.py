@@ -66,7 +66,8 @@ class Parting(JsonRecord):
     sample_index: Count = Field(description="number of the sample")
     turn: Count = Field(description="number of the reply, from 0")
     token: Count | None = Field(
-        description="the first token that differs, from 1, by the model's tokenizer; null without one"
+        description="the first token that differs, from 1, by the model's tokenizer, and 1 if the request was "
+        "another one; null without a tokenizer, and for scored texts"
     )
     stored: str = Field(description="the stored reply around that place")
     drawn: str = Field(description="the reply that was drawn now, around that place")
@@ -521,6 +522,10 @@ def _tokens_of(model: PreparedModel) -> Ids | None:
 def _parting(then: Sequence[Completion], now: Sequence[Completion], ids: Ids | None) -> Parting | None:
     """Return where the stored replies of a sample and those drawn now part, or None if they are equal."""
     for left, right in zip(then, now, strict=False):
+        for name in ("seed", "prompt_digest"):
+            asked = [str(getattr(item, name)) for item in (left, right)]
+            if asked[0] != asked[1]:  # the reply was drawn for another request, however alike it is
+                return _parted(left, 1, f"{name} {asked[0]}", f"{name} {asked[1]}")
         if not _is_equal(left, right):
             return _place(left, right.text, ids)
     if len(then) == len(now):
@@ -530,25 +535,29 @@ def _parting(then: Sequence[Completion], now: Sequence[Completion], ids: Ids | N
 
 
 def _is_equal(left: Completion, right: Completion) -> bool:
-    """Return whether two replies are equal: text, ending, number of tokens, seed, prompt, scores of texts."""
+    """Return whether two replies are equal: text, ending, number of tokens, scores of given texts."""
     return all(
         getattr(left, name) == getattr(right, name)
-        for name in ("text", "finish_reason", "completion_tokens", "seed", "prompt_digest", "choices")
+        for name in ("text", "finish_reason", "completion_tokens", "choices")
     )
 
 
 def _place(stored: Completion, drawn: str, ids: Ids | None) -> Parting:
     token = None if ids is None or stored.choices else _first_difference(ids(stored.text), ids(drawn)) + 1
     at = max(0, _first_difference(stored.text, drawn) - _EXCERPT // 2)
-    sample = stored.sample
+    return _parted(stored, token, stored.text[at : at + _EXCERPT], drawn[at : at + _EXCERPT])
+
+
+def _parted(item: Completion, token: int | None, stored: str, drawn: str) -> Parting:
+    sample = item.sample
     return Parting(
         task=sample.task,
         problem_id=sample.problem_id,
         sample_index=sample.sample_index,
-        turn=stored.turn,
+        turn=item.turn,
         token=token,
-        stored=stored.text[at : at + _EXCERPT],
-        drawn=drawn[at : at + _EXCERPT],
+        stored=stored,
+        drawn=drawn,
     )
 
 

@@ -86,7 +86,9 @@ def rows_of(found: Report) -> dict[tuple[str | None, str], Any]:
 
 
 def test_the_gain_of_the_next_effort_is_paired_by_problem(draw: Draw) -> None:
-    folders = draw({"low": [1, 0, 0, 1], "high": [1, 1, 0, 1]}, {"low": lambda i: 10 + i, "high": lambda i: 40})
+    folders = draw(
+        {"low": [1, 0, 0, 1], "high": [1, 1, 0, 1]}, {"low": lambda i: 10 + i, "high": lambda i: 40}
+    )
     found = table(folders)
     of = rows_of(found)
     low, high = of["low", "sums"], of["high", "sums"]

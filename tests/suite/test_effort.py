@@ -95,8 +95,16 @@ def test_the_name_of_a_model_chooses_all_its_efforts_or_one(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("effort: [off, high]", "effort: [of]", r"s\.yaml:14: task 'b': no model has the effort 'of'; did you"),
-        ("base: {path: ./b}", "m-low: {path: ./b}", r"s\.yaml:7: models\.m: an effort makes 'm-low', which is"),
+        (
+            "effort: [off, high]",
+            "effort: [of]",
+            r"s\.yaml:14: task 'b': no model has the effort 'of'; did you",
+        ),
+        (
+            "base: {path: ./b}",
+            "m-low: {path: ./b}",
+            r"s\.yaml:7: models\.m: an effort makes 'm-low', which is",
+        ),
         ("max_tokens: 16", "max_token: 0, max_tokens: 0", r"s\.yaml:9: models\.m\.effort\.low\.max_tokens"),
         ("      low: {", "      a/b: {", r"models\.m\.effort\.a/b.*pattern"),
         ("decoding: {", "decoding: {min_tokens: 20, ", r"m-low: max_tokens is 16, below min_tokens 20"),
@@ -137,5 +145,7 @@ def test_a_track_watches_one_effort(tmp_path: Path) -> None:
     options = RunOptions(night=True, night_of="2026-11-22", track="n")
     with pytest.raises(ConfigError, match=r"s\.yaml:7: a track watches one model.*leave one effort of m"):
         track_position(read(tmp_path), options, "m-low")
-    one = SUITE[: SUITE.index("      low:")] + SUITE[SUITE.index("decoding:") :].replace(", effort: [off, high]", "")
+    one = SUITE[: SUITE.index("      low:")] + SUITE[SUITE.index("decoding:") :].replace(
+        ", effort: [off, high]", ""
+    )
     assert track_position(read(tmp_path, one), options, "m-off") is not None
