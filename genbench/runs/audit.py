@@ -73,7 +73,7 @@ class Parting(JsonRecord):
     drawn: str = Field(description="the reply that was drawn now, around that place")
 
 
-class Agreement(JsonRecord):
+class BothMeans(JsonRecord):
     """A measure of the stored replies and of those drawn now, over the same samples."""
 
     samples: Count = Field(description="samples that have the measure on both sides")
@@ -102,10 +102,10 @@ class Audit(JsonRecord):
     because: tuple[str, ...] = Field(description="why the same tokens cannot be expected; empty if they can")
     equal: Count = Field(description="samples whose reply is the stored one")
     parted: tuple[Parting, ...] = Field(description="the other samples, in the order of their place")
-    scores: Agreement | None = Field(
+    scores: BothMeans | None = Field(
         default=None, description="scores from 0 to 1; absent if tokens decide or nothing could be scored"
     )
-    logprobs: Agreement | None = Field(
+    logprobs: BothMeans | None = Field(
         default=None,
         description="log-probability a token that the model gives the replies, in nats; absent if tokens "
         "decide or the engine gives none",
@@ -411,7 +411,7 @@ class _Again:
         assert self.job.samples is not None
         return self.job.samples
 
-    async def draw(self, switch: StopSwitch) -> Agreement | None:
+    async def draw(self, switch: StopSwitch) -> BothMeans | None:
         """Draw the samples as a run does. Return how likely both replies are, if tokens do not decide.
 
         Nothing is verified where tokens decide, and no judge is asked.
@@ -442,7 +442,7 @@ class _Again:
             if found is not None:
                 yield found
 
-    def scores(self) -> Agreement | None:
+    def scores(self) -> BothMeans | None:
         """Return the stored scores and those of the replies drawn now."""
         then, now = (
             {
@@ -455,7 +455,7 @@ class _Again:
         )
         return _agreement(then, now)
 
-    async def _logprobs(self, keeper: EngineKeeper) -> Agreement | None:
+    async def _logprobs(self, keeper: EngineKeeper) -> BothMeans | None:
         """Return the log-probability a token of the stored replies and of those drawn now, in first turns."""
         model = self.job.model
         ids = _tokens_of(model)
@@ -569,7 +569,7 @@ def _first_difference(left: Sequence[object], right: Sequence[object]) -> int:
     )
 
 
-def _agreement(then: Mapping[SampleId, float], now: Mapping[SampleId, float]) -> Agreement | None:
+def _agreement(then: Mapping[SampleId, float], now: Mapping[SampleId, float]) -> BothMeans | None:
     """Return two measures of the same samples, with the interval of their difference over problems."""
     shared = sorted(then.keys() & now.keys(), key=_key)
     if not shared:
@@ -577,7 +577,7 @@ def _agreement(then: Mapping[SampleId, float], now: Mapping[SampleId, float]) ->
     before, after = (np.array([side[sample] for sample in shared]) for side in (then, now))
     found = mean_bounds(after - before, [f"{sample.task}\0{sample.problem_id}" for sample in shared])
     low, high = found.ci or (0.0, 0.0)
-    return Agreement(
+    return BothMeans(
         samples=len(shared),
         stored=float(before.mean()),
         drawn=float(after.mean()),

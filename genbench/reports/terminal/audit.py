@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from genbench.reports.numbers import interval, points
-from genbench.runs.audit import Agreement, Audit, AuditedMachine, Parting
+from genbench.runs.audit import BothMeans, Audit, AuditedMachine, Parting
 
 _SHOWN = 5
 
@@ -60,12 +60,12 @@ def _place(item: Parting) -> str:
     return f"{item.task} {item.problem_id}, sample {item.sample_index}{turn}{token}"
 
 
-def _score_words(found: Agreement) -> str:
+def _score_words(found: BothMeans) -> str:
     change = f"{points(found.stored)} stored, {points(found.drawn)} now"
     return f"{change}, 95% CI of the difference {interval(found.ci)} ({found.samples} samples)"
 
 
-def _logprob_words(found: Agreement) -> str:
+def _logprob_words(found: BothMeans) -> str:
     bounds = "-" if found.ci is None else f"[{found.ci[0]:+.3f}, {found.ci[1]:+.3f}]"
     change = f"{found.stored:.3f} stored, {found.drawn:.3f} now"
     return f"{change}, 95% CI of the difference {bounds} ({found.samples} samples)"
