@@ -66,7 +66,7 @@ class Parting(JsonRecord):
     sample_index: Count = Field(description="number of the sample")
     turn: Count = Field(description="number of the reply, from 0")
     token: Count | None = Field(
-        description="the first token that differs, from 1, by the model's tokenizer, and 1 if the request was "
+        description="the first token that differs, from 1, by the model's tokenizer; 1 if the request was "
         "another one; null without a tokenizer, and for scored texts"
     )
     stored: str = Field(description="the stored reply around that place")

@@ -103,17 +103,23 @@ def test_the_gain_of_the_next_effort_is_paired_by_problem(draw: Draw) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "effort", "state", "said"),
+    ("scores", "effort", "state", "said"),
     [
-        ([1] * 120, [1] * 120, "low", "shown", "low is the least effort that is not worse than any greater"),
-        ([0] * 60 + [1] * 60, [1] * 120, None, "all worse", "each less effort is worse than a greater one"),
-        ([1, 0] * 6, [0, 1] * 6, None, "open", "whether low would be enough is open"),
+        (
+            ([1] * 120, [1] * 120),
+            "low",
+            "shown",
+            "low is the least effort that is not worse than any greater",
+        ),
+        (([0] * 60 + [1] * 60, [1] * 120), None, "all worse", "each less effort is worse than a greater one"),
+        (([1, 0] * 6, [0, 1] * 6), None, "open", "whether low would be enough is open"),
     ],
 )
 def test_the_least_effort_is_one_that_the_gate_finds_not_worse(
-    draw: Draw, low: list[int], high: list[int], effort: str | None, state: str, said: str
+    draw: Draw, scores: tuple[list[int], list[int]], effort: str | None, state: str, said: str
 ) -> None:
-    found = table(draw({"low": low, "high": high}, {"low": lambda i: 9, "high": lambda i: 50 + i}))
+    by_effort = dict(zip(("low", "high"), scores, strict=True))
+    found = table(draw(by_effort, {"low": lambda i: 9, "high": lambda i: 50 + i}))
     assert found.efforts is not None
     (least,) = found.efforts.least
     assert (least.effort, least.state) == (effort, state)

@@ -23,8 +23,8 @@ models:
 engine: {max_num_seqs: 64}
 """
 TEMPLATE = (
-    "{{ bos_token }}{% if reasoning_effort is defined %}<|system|>\nReasoning: {{ reasoning_effort }}<|end|>\n"
-    "{% endif %}{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}"
+    "{{ bos_token }}{% if reasoning_effort is defined %}"
+    "<|system|>\nReasoning: {{ reasoning_effort }}<|end|>\n{% endif %}{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% if enable_thinking is defined and not enable_thinking %}"
     "<think></think>{% endif %}{% endif %}"
 )

@@ -27,8 +27,8 @@ models:
       high: {reasoning_effort: high, system_prompt: Think., thinking_token_budget: 64}
 decoding: {max_tokens: 128}
 tasks:
-  - {name: a, kind: math, data: {path: rows.jsonl, fields: {reference: answer}}, prompt: "{question}", k: 1}
-  - {name: b, kind: math, data: {path: rows.jsonl, fields: {reference: answer}}, prompt: "{question}", k: 1, effort: [off, high]}
+  - {name: a, kind: math, data: {path: rows.jsonl}, prompt: "{question}", k: 1}
+  - {name: b, kind: math, data: {path: rows.jsonl}, prompt: "{question}", k: 1, effort: [off, high]}
 """
 SERVED = """\
 engine: {kind: http, base_urls: ["http://127.0.0.1:1/v1"], api: API, prompts: PROMPTS, body: {user: me}}
@@ -40,7 +40,7 @@ tasks: [gsm8k]
 
 def read(tmp_path: Path, text: str = SUITE, *overrides: str) -> Suite:
     (tmp_path / "s.yaml").write_text(text)
-    (tmp_path / "rows.jsonl").write_text('{"id": "1", "question": "1+1?", "answer": "2"}\n')
+    (tmp_path / "rows.jsonl").write_text('{"id": "1", "question": "1+1?", "reference": "2"}\n')
     return read_suite(tmp_path / "s.yaml", overrides)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from genbench.reports.numbers import interval, points
-from genbench.runs.audit import BothMeans, Audit, AuditedMachine, Parting
+from genbench.runs.audit import Audit, AuditedMachine, BothMeans, Parting
 
 _SHOWN = 5
 
