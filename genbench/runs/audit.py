@@ -485,6 +485,9 @@ class _Again:
         asked = self.job.model.maker.request(task, problem, sample.sample_index, ())
         if asked is None or not ids or not asked.token_ids:
             return None
+        context = self.job.model.settings.max_model_len
+        if context is not None and len(asked.token_ids) + len(ids) >= context:
+            return None
         return ScoreRequest(
             sample=sample,
             turn=0,

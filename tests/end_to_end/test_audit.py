@@ -22,12 +22,13 @@ models:
     effort: {off: {enable_thinking: false}, low: {reasoning_effort: low, max_tokens: 32}}
 engine: {max_num_seqs: 64}
 """
-TEMPLATE = (
-    "{{ bos_token }}{% if reasoning_effort is defined %}"
-    "<|system|>\nReasoning: {{ reasoning_effort }}<|end|>\n{% endif %}{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}<|end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>\n{% if enable_thinking is defined and not enable_thinking %}"
-    "<think></think>{% endif %}{% endif %}"
-)
+TEMPLATE = """\
+{{ bos_token }}{% if reasoning_effort is defined %}<|system|>
+Reasoning: {{ reasoning_effort }}<|end|>
+{% endif %}{% for m in messages %}<|{{ m.role }}|>
+{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>
+{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}{% endif %}"""
 
 
 def copied(reference: Place, name: str) -> Path:
