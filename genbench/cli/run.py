@@ -152,7 +152,7 @@ def merge(
 @app.command(
     epilog=examples(
         "genbench audit runs/n-1a2b3c4d/tuned",
-        "genbench audit published/tuned --draw 50 --model ./ckpt --trust-run files",
+        "genbench audit published/tuned --draw 50 --checkpoint ./ckpt --trust-run files",
     ),
 )
 def audit(
@@ -162,7 +162,7 @@ def audit(
         int | None,
         typer.Option(min=0, help="Seed of the choice of samples. Default: another one each time."),
     ] = None,
-    model: Annotated[
+    checkpoint: Annotated[
         str | None, typer.Option(metavar="PATH", help="The checkpoint of the run, if it is elsewhere now.")
     ] = None,
     task: TaskOption = [],  # noqa: B006
@@ -185,7 +185,7 @@ def audit(
         run_dir,
         draw,
         seed=seed,
-        model=model,
+        checkpoint=checkpoint,
         tasks=task,
         data_dir=data_dir,
         trust=read_kinds(trust_run),

@@ -125,7 +125,7 @@ def audit(
     draw: int = DRAWN,
     *,
     seed: int | None = None,
-    model: str | Path | None = None,
+    checkpoint: str | Path | None = None,
     tasks: Sequence[str] = (),
     data_dir: str | Path | None = None,
     trust: Collection[Kind] = (),
@@ -139,7 +139,7 @@ def audit(
     Args:
         draw: how many samples. They are chosen at random among all.
         seed: the seed of the choice. None: another one each time, which nobody can know before.
-        model: the checkpoint, if it is elsewhere now. Its weights must be those of the run.
+        checkpoint: its place, if it is elsewhere now. Its weights must be those of the run.
         tasks: only samples of these tasks.
         data_dir: the mirror of datasets, if it has moved.
         trust: what a run folder from elsewhere may do: code, network, environment, files.
@@ -164,7 +164,7 @@ def audit(
         raise InputError(f"{run}: no sample can be drawn again{reasons}")
     seed = secrets.randbelow(2**31) if seed is None else seed
     chosen = frozenset(random.Random(seed).sample(sorted(there, key=_key), min(draw, len(there))))
-    suite = _suite(stored, folder.manifest_path, model)
+    suite = _suite(stored, folder.manifest_path, checkpoint)
     with tempfile.TemporaryDirectory(prefix="genbench-audit-") as work:
         made = _prepared(suite, folder, _only(whole, chosen), Path(work), quiet)
         again = _Again(replace(made, samples=chosen), folder, _reasons(manifest, made.model))
@@ -260,7 +260,7 @@ def _failed(item: Completion, failed: set[SampleId]) -> bool:
     return is_none
 
 
-def _suite(stored: StoredRunInputs, where: Path, model: str | Path | None) -> Suite:
+def _suite(stored: StoredRunInputs, where: Path, checkpoint: str | Path | None) -> Suite:
     """Return the suite of a run with its engine's keys checked, and with the checkpoint where it is now.
 
     Raises:
@@ -268,12 +268,10 @@ def _suite(stored: StoredRunInputs, where: Path, model: str | Path | None) -> Su
     """
     suite, name = stored.suite, stored.manifest.model.name
     record = suite.config.model_dump(mode="json")
-    if model is not None:
-        place = Path(model)
-        record["models"][name] |= {
-            "path": str(place.resolve() if place.exists() else model),
-            "revision": None,
-        }
+    if checkpoint is not None:
+        place = Path(checkpoint)
+        path = str(place.resolve() if place.exists() else checkpoint)
+        record["models"][name] |= {"path": path, "revision": None}
     try:
         config = SuiteConfig.model_validate(record, context={"folder": suite.folder})
     except ValidationError as error:
@@ -305,7 +303,7 @@ def _prepared(suite: Suite, folder: RunFolder, tasks: Sequence[LoadedTask], work
     if model.identity != manifest.model_identity:
         raise NotComparableError(
             f"{folder.path}: was drawn from {manifest.model_identity}, and {model.config.path} is "
-            f"{model.identity}; name the checkpoint of the run with --model"
+            f"{model.identity}; name the checkpoint of the run with --checkpoint"
         )
     other, needed = list[str](), list[int]()
     for task in tasks:

@@ -65,9 +65,9 @@ def test_the_same_seed_chooses_the_same_samples(tmp_path: Path) -> None:
 def test_other_weights_and_other_terms_are_refused(tmp_path: Path) -> None:
     run = drawn(tmp_path)
     with pytest.raises(
-        NotComparableError, match=r"was drawn from .*name the checkpoint of the run with --model"
+        NotComparableError, match=r"was drawn from .*name the checkpoint of the run with --checkpoint"
     ):
-        genbench.audit(run, model="other", quiet=True)
+        genbench.audit(run, checkpoint="other", quiet=True)
     (tmp_path / "suite.yaml").unlink()  # the manifest has the suite as it was run
     record = json.loads((run / "manifest.json").read_text())
     record["suite"]["config"]["engine"]["off_by"] = 1
