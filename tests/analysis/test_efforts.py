@@ -126,6 +126,17 @@ def test_the_least_effort_is_one_that_the_gate_finds_not_worse(
     assert said in efforts_text(found.efforts)
 
 
+def test_an_effort_that_only_the_next_one_does_not_beat_is_not_enough(draw: Draw) -> None:
+    half = [0, 1] * 60
+    three = SUITE.replace("high: {", "middle: {enable_thinking: true}, high: {")
+    scores = {"low": half, "middle": half, "high": [1] * 120}
+    found = table(draw(scores, dict.fromkeys(scores, lambda i: 9 + i), three))
+    assert found.efforts is not None
+    (least,) = found.efforts.least
+    assert (least.effort, least.state, least.open) == (None, "all worse", ())
+    assert rows_of(found)["low", "sums"].next.verdict == "NON_INFERIOR"
+
+
 def test_efforts_whose_replies_are_as_long_are_told(draw: Draw) -> None:
     def noisy(i: int) -> int:
         return 21 if i % 2 else 19

@@ -13,7 +13,7 @@ import pytest
 from genbench.errors import ConfigError, PromptError
 from genbench.models.prepare import PreparedModel, prepare_model
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.loading import load_all
+from genbench.tasks.loading import load_all, tasks_at_effort
 from tests.table import each_row
 
 SUITE = """\
@@ -37,7 +37,8 @@ def prepared(place: Path, template: str, effort: Mapping[str, Any], name: str) -
     (place / "rows.jsonl").write_text('{"id": "1", "question": "1+1?", "reference": "2"}\n')
     (place / "s.yaml").write_text(SUITE.replace("EFFORT", json.dumps(effort)))
     suite = read_suite(place / "s.yaml")
-    return prepare_model(suite, name, load_all(suite, suite.config.tasks, None, None))
+    tasks = load_all(suite, suite.config.tasks, None, None)
+    return prepare_model(suite, name, tasks_at_effort(suite, name, tasks))
 
 
 def prompt_of(model: PreparedModel, place: Path) -> str:
@@ -103,3 +104,5 @@ def test_a_budget_of_thinking_makes_two_requests_of_one_prompt(tmp_path: Path) -
     models = [prepared(tmp_path, template_of("qwen3"), effort, f"m-{name}") for name in effort]
     keys = [model.settings.share_key for model in models]
     assert keys[0] is not None and keys[0] == keys[1]
+    budgets = [model.terms["decoding"]["t"]["thinking_token_budget"] for model in models]
+    assert budgets == [8, None]
