@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.notebook import frame, plot
     from genbench.reports.write import report, report_text
+    from genbench.runs.audit import audit
     from genbench.runs.contamination import contamination
     from genbench.runs.doctor import doctor
     from genbench.runs.execution.preflight import check_suite
@@ -60,6 +61,7 @@ _PUBLIC = {
     "latest_results": "pipeline",
     "check_judge": "runs.judge_check",
     "check_suite": "runs.execution.preflight",
+    "audit": "runs.audit",
     "contamination": "runs.contamination",
     "overlap": "runs.training_overlap",
     "doctor": "runs.doctor",
@@ -103,6 +105,7 @@ __all__ = [
     "RunReport",
     "SampleFilter",
     "__version__",
+    "audit",
     "budgets",
     "check_judge",
     "check_suite",

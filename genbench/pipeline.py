@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from genbench.analysis.results.record import Results
 from genbench.analysis.results.run_state import require_results
@@ -29,6 +29,11 @@ from genbench.store.json_files import replace_json
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.chosen_problems import make_subset
+from genbench.tasks.loading import tasks_at_effort
+
+if TYPE_CHECKING:
+    from genbench.analysis.efforts import Efforts
+    from genbench.reports.write import Written
 
 __all__ = [
     "RunOptions",
@@ -51,6 +56,8 @@ class RunReport:
     page: Path | None = None
     """Path of report.html. None if it could not be written; `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
+    efforts: Efforts | None = None
+    """The table of efforts of the page. None if no model has efforts, or there is no page."""
 
     @property
     def failures(self) -> list[str]:
@@ -85,7 +92,16 @@ def _run(options: RunOptions, *, page: bool) -> RunReport:
     notes = (*notes, *_next_step(list(ran.folders.values()), ran.results))
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
-    return RunReport(ran.folders, ran.results, written, (*notes, *states))
+    return _with_page(ran.folders, ran.results, written, (*notes, *states))
+
+
+def _with_page(
+    folders: Mapping[str, Path], results: Mapping[str, Results], written: Written | None, notes: Sequence[str]
+) -> RunReport:
+    """Return the outcome of a run with what its page has, if there is one."""
+    if written is None:
+        return RunReport(folders, results, None, notes)
+    return RunReport(folders, results, written.page, notes, written.efforts)
 
 
 def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunError:
@@ -95,7 +111,7 @@ def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunE
     written, notes = _write_report(error.finished) if page else (None, ())
     names = ", ".join(path.name for path in error.finished)
     lines = [str(error), f"finished before: {names}", *notes]
-    found = InterruptedRunError("\n".join([*lines, *([f"report: {written}"] if written else [])]))
+    found = InterruptedRunError("\n".join([*lines, *([f"report: {written.page}"] if written else [])]))
     found.finished = error.finished
     return found
 
@@ -178,7 +194,7 @@ def evaluate(
             RunOptions(
                 suite=suite,
                 models=[f"{label}=memory"],
-                like=like or next(iter(known.config.models)),
+                like=like or next(iter(known.written)),
                 memory=MemoryKind(held, identity),
                 steps={} if step is None else {label: step},
                 track=track,
@@ -196,8 +212,8 @@ def evaluate(
 
 def _write_report(
     folders: Sequence[Path], untouched: Sequence[Path] = ()
-) -> tuple[Path | None, tuple[str, ...]]:
-    """Write the page of a finished run. Return its path, or None, and its verdict or the reasons.
+) -> tuple[Written | None, tuple[str, ...]]:
+    """Write the page of a finished run. Return what was written, or None, and its verdict or the reasons.
 
     Everything else is on disk already, so a defect here must not lose the run.
     """
@@ -215,7 +231,7 @@ def _write_report(
     except Exception as error:
         again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
-    return written.page, (written.lead,) if len(folders) > 1 else ()
+    return written, (written.lead,) if len(folders) > 1 else ()
 
 
 def _report_command(folders: Sequence[Path]) -> str:
@@ -256,7 +272,7 @@ def score(
         results = score_folder(place, mirror, again, quiet, switch, trusted=trusted)
     moved = [] if suite is None else moved_verdicts(source, place)
     page, notes = _write_report(_together(place))
-    return RunReport({results.model: place}, {results.model: results}, page, (*moved, *notes))
+    return _with_page({results.model: place}, {results.model: results}, page, (*moved, *notes))
 
 
 def merge(
@@ -286,7 +302,7 @@ def merge(
     )
     page, notes = _write_report(list(found))
     folders = {path.name: path for path in found}
-    return RunReport(folders, {path.name: results for path, results in found.items()}, page, notes)
+    return _with_page(folders, {path.name: results for path, results in found.items()}, page, notes)
 
 
 def _together(run_dir: Path) -> list[Path]:
@@ -307,7 +323,7 @@ def prompts(options: RunOptions) -> Iterator[RequestRecord]:
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:
-        yield from suite_requests(suite, name, tasks)
+        yield from suite_requests(suite, name, tasks_at_effort(suite, name, tasks))
 
 
 def write_subset(

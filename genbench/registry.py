@@ -162,6 +162,7 @@ RECORDS: Mapping[str, str] = MappingProxyType(
         "push": "genbench.nights.ledger.listing:PushedRun",
         "watch_best": "genbench.team.watch.best:BestAgain",
         "overlap": "genbench.runs.training_overlap:Overlap",
+        "audit": "genbench.runs.audit:Audit",
         "status": "genbench.runs.stored.status:RunsStatus",
         "report": "genbench.reports.record:Report",
         "parity": "genbench.analysis.parity:ParityReport",

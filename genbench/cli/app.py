@@ -18,7 +18,7 @@ PANELS: Mapping[str, Sequence[str]] = {
     "Before a run": ("tasks", "doctor", "power", "prompts", "subset", "mirror"),
     "Other measures": ("perplexity", "parity", "noise", "contamination"),
     "Judges and people": ("judge", "rank", "label", "arena", "review"),
-    "Stored runs": ("status", "score", "merge", "metrics", "budgets", "quality"),
+    "Stored runs": ("status", "score", "audit", "merge", "metrics", "budgets", "quality"),
     "Training and nights": ("watch", "checkpoints", "schedule", "gate", "trend", "ledger", "prune"),
     "Teams and clusters": ("serve", "queue", "launch"),
     "Other tools": ("import", "export", "plugins", "sandbox"),

@@ -53,6 +53,10 @@ def print_results(
 def print_report(report: RunReport, as_json: bool) -> None:
     """Print the results of a run, then where its report is or why there is none."""
     print_results(report.results, report.folders, as_json, brief=True)
+    if report.efforts is not None and not as_json:
+        from genbench.reports.efforts import efforts_text
+
+        _print_text(f"\n{efforts_text(report.efforts, width=terminal_width())}\n")
     say_written([*report.notes, *([f"report: {report.page}"] if report.page else [])], as_json)
 
 

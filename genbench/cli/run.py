@@ -14,10 +14,11 @@ from genbench.cli.options import (
     DataOption,
     JsonOption,
     RunArgument,
+    TaskOption,
     TrustOption,
     with_run_options,
 )
-from genbench.cli.output import command_line, print_report
+from genbench.cli.output import command_line, print_record, print_report
 from genbench.runs.options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -146,6 +147,52 @@ def merge(
     """
 
     _finish(genbench.merge(runs, into, data_dir=data_dir, trust=trust_run), as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench audit runs/n-1a2b3c4d/tuned",
+        "genbench audit published/tuned --draw 50 --checkpoint ./ckpt --trust-run files",
+    ),
+)
+def audit(
+    run_dir: RunArgument,
+    draw: Annotated[int, typer.Option(metavar="N", min=1, help="How many samples to draw again.")] = 20,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed of the choice of samples. Default: another one each time."),
+    ] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The checkpoint of the run, if it is elsewhere now.")
+    ] = None,
+    task: TaskOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Draw samples of a stored run again, and compare.
+
+    The same terms and seeds give the same tokens on equal hardware. On other hardware, with another build of
+    the engine, or on a GPU without engine.batch_invariant, scores and log-probabilities are compared instead.
+    The run stays as it is. Nothing is signed.
+
+    Exit codes: 1 the replies are not those of the run, 2 bad input, 3 it cannot be drawn again here.
+    """
+    from genbench.reports.terminal.audit import audit_text
+    from genbench.runs.stored.trust import read_kinds
+
+    record = genbench.audit(
+        run_dir,
+        draw,
+        seed=seed,
+        checkpoint=checkpoint,
+        tasks=task,
+        data_dir=data_dir,
+        trust=read_kinds(trust_run),
+    )
+    print_record(record, audit_text, as_json)
+    if record.exit_code:
+        raise typer.Exit(record.exit_code)
 
 
 def _finish(report: RunReport, as_json: bool) -> None:

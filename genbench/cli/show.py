@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 )
 def report(
     runs: RunsArgument,
-    format_: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json.")] = "html",
+    format_: Annotated[
+        str, typer.Option("--format", help="html, md (for a pull request), json or csv.")
+    ] = "html",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file to write. Default for md and json: stdout."),
+        typer.Option("--output", "-o", help="The file to write. Default for md, json and csv: stdout."),
     ] = None,
     allow: AllowOption = [],  # noqa: B006
     with_sensitive: Annotated[
@@ -49,7 +51,8 @@ def report(
 ) -> None:
     """Write a page or Markdown of one or more runs.
 
-    HTML is written as report.html, with samples.parquet. Markdown and JSON are printed.
+    HTML is written as report.html, with samples.parquet. Markdown, JSON and CSV are printed. CSV has one row
+    for each run and task.
     """
     from genbench.reports.write import report_text
     from genbench.store.json_files import replace
@@ -60,7 +63,7 @@ def report(
         return
     text = report_text(runs, format_, allow=allow)
     if output is None:
-        print(text)
+        print(text, end="" if format_ == "csv" else "\n")
     else:
         replace(output, text.encode())
         say_written([f"report: {output}"], to_stderr=False)

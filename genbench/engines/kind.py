@@ -23,15 +23,15 @@ class ModelSource:
     """One model of a suite: its name, its block under `models:`, and the decoding of each task.
 
     `folder` is the folder of the suite file, which relative paths start from. `suite_models` are the blocks
-    of all models of the suite, since models can share an engine. With `scores` a task lets the model score
-    given texts.
+    of all models of the suite by name, since models can share an engine. With `scores` a task lets the model
+    score given texts.
     """
 
     name: str
     config: ModelConfig
     folder: Path
     decodings: Mapping[str, Decoding]
-    suite_models: Sequence[ModelConfig] = ()
+    suite_models: Mapping[str, ModelConfig] = field(default_factory=dict)
     scores: bool = False
 
 
@@ -130,6 +130,13 @@ class EngineSettings(ABC):
         An engine with a key outlives its model. Other models with an equal key use it too (see Engine.serve).
         """
         return None
+
+    def kept(self) -> Self:
+        """Return the settings of engines that outlive their model, so that its next work needs no new one.
+
+        The default changes nothing: the engine is started again.
+        """
+        return self
 
     @property
     def gives_way(self) -> bool:

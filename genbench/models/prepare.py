@@ -41,8 +41,10 @@ from genbench.models.prompts import (
 from genbench.models.requests import Render, RequestMaker
 from genbench.models.special_tokens import SpecialTokens, end_tokens, lacking_bos
 from genbench.models.traces import Count, Reasoning
-from genbench.store.contract import DATA_TEXTS, digest, shaping
+from genbench.store.contract import DATA_TEXTS, EFFORT, digest, shaping
 from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
+from genbench.suite.effort import effort_of, family_of, siblings
+from genbench.suite.engine import SuiteMistake
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded_task import AskCache, LoadedTask
@@ -146,6 +148,7 @@ def _as_messages(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: Fo
     check_template_kwargs(config.chat_template_kwargs)
     context = found.served_context
     fmt = stated_format(suite)
+    _check_effort(suite, name, _told)
     renderer = Renderer(None, system_prompt=config.system_prompt)
     maker = RequestMaker(
         lambda task, messages, tools: renderer.render(messages, tools),
@@ -205,6 +208,8 @@ def _as_token_ids(
         )
         for task in tasks
     }
+    for renderer in list(renderers.values())[:1]:
+        _check_effort(suite, name, partial(_first_prompt, renderer))
     special = _special_tokens(found, tokenizer, list(renderers.values()), lacks_bos=lacks_bos)
     further = [token for token in special.ends if token != tokenizer.eos_token_id]
     pieces = {task.name: PieceTokens(tokenizer, renderers[task.name].encode) for task in tasks}
@@ -302,6 +307,61 @@ def scoring_encoder(renderer: Renderer, tokenizer: Any, context: int | None) -> 
         adds_bos=renderer.adds_bos,
         data_texts=renderer.data_texts,
     )
+
+
+def _told(model: ModelConfig) -> str:
+    """Return what a server that renders prompts is told of an effort."""
+    body = {} if model.server is None else model.server.body
+    return digest([model.system_prompt, model.chat_template_kwargs, body])
+
+
+def _first_prompt(renderer: Renderer, model: ModelConfig) -> str:
+    """Return the digest of a short prompt as an effort of the model makes it."""
+    asked = replace(
+        renderer, chat_template_kwargs=model.chat_template_kwargs, system_prompt=model.system_prompt
+    )
+    return asked.render((Message("user", "?"),)).digest
+
+
+def _check_effort(suite: Suite, name: str, asked: Callable[[ModelConfig], str]) -> None:
+    """Refuse two efforts of a model that ask the same, since their difference would be chance.
+
+    A template may name a variable and ignore its value, as that of GLM-5.3 does with `enable_thinking`.
+
+    Args:
+        asked: returns text that is equal for equal prompts.
+
+    Raises:
+        SuiteMistake: another effort of the model asks the same.
+    """
+    models = suite.config.models
+    own, others = models[name], siblings(name, models)
+    if not others:
+        return
+
+    def request(model: ModelConfig) -> tuple[object, ...]:
+        (effort,) = model.effort.values()
+        return asked(model), effort.thinking_token_budget
+
+    same = next((label for label, other in others.items() if request(other) == request(own)), None)
+    if same is None:
+        return
+    switches = sorted({key for model in (own, others[same]) for key in _switches(model)})
+    why = (
+        f"what they set ({', '.join(switches)}) changes nothing there: ask by a switch that the model knows, "
+        "or leave one of them out"
+        if switches
+        else "max_tokens is a limit, and no effort: to see the score at a limit, use genbench show --budgets"
+    )
+    raise SuiteMistake(
+        ("models", name, "effort"),
+        f"models.{family_of(name, own)}.effort: '{effort_of(own)}' and '{same}' make the same request; {why}",
+    )
+
+
+def _switches(model: ModelConfig) -> list[str]:
+    (effort,) = model.effort.values()
+    return [*effort.switches, *(["system_prompt"] if effort.system_prompt else [])]
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:
@@ -411,6 +471,7 @@ def prepare_model(
                 **settings.terms,
                 **({"bos": model.special.added_bos} if model.special.added_bos else {}),
                 **({DATA_TEXTS: READ} if model.data_texts.can_mark else {}),
+                **({} if (effort := effort_of(model.config)) is None else {EFFORT: effort}),
             },
             settings=settings,
             warnings=(*model.found.warnings(model.facts), *model.special.warnings),
@@ -441,7 +502,7 @@ def _prompted(suite: Suite, name: str, tasks: Sequence[LoadedTask], kind: Engine
     decodings = {task.name: task.decoding for task in tasks}
     models = suite.config.models
     scores = any(task.is_scored for task in tasks)
-    source = ModelSource(name, models[name], suite.folder, decodings, tuple(models.values()), scores)
+    source = ModelSource(name, models[name], suite.folder, decodings, models, scores)
     return prompted_model(suite, name, tasks, kind.find(source))
 
 

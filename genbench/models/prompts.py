@@ -445,6 +445,10 @@ class Renderer:
         return self.chat_template
 
 
+_BOOLEANS: Mapping[str, str] = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+"""Words for booleans that YAML 1.2 reads as texts."""
+
+
 def check_template_kwargs(given: Mapping[str, Any]) -> None:
     """Refuse a text that spells a boolean. A template takes every text for true, `"false"` as well.
 
@@ -452,10 +456,13 @@ def check_template_kwargs(given: Mapping[str, Any]) -> None:
         PromptError: names the key.
     """
     for name, value in given.items():
-        if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
+        word = value.strip().lower() if isinstance(value, str) else ""
+        is_switch = name.startswith("enable_") or name == "thinking"  # others may have such words as values
+        if word in {"true", "false"} or (is_switch and word in _BOOLEANS):
+            meant = _BOOLEANS.get(word, word)
             raise PromptError(
                 f"chat_template_kwargs: {name} is the text {value!r}, wanted a boolean, since a template "
-                f"takes every text for true; write {name}: {value.strip().lower()} without quotation marks"
+                f"takes every text for true; write {name}: {meant} without quotation marks"
             )
 
 

@@ -57,6 +57,13 @@ GLOSSARY: tuple[Part, ...] = (
             "tokens": "Mean number of tokens of a reply.",
             "cut off": "Share of the samples that max_tokens, a content filter or stop_on_loop ended, "
             "right or wrong.",
+            "effort": "How much the model was asked to think, by the name that the suite gives it.",
+            "tools": "What the model may use before its last reply.",
+            "p95": "95 of 100 replies have at most so many tokens.",
+            "per right": "Tokens of all replies, divided by the right answers.",
+            "open traces": "Share of the samples whose reasoning trace never ended.",
+            "gain of the next": "Score of the next greater effort minus this one, in points, paired by "
+            "problem, with its 95% CI.",
             "loops": "Share of the samples that repeat themselves exactly until they are cut off.",
             "empty": "Share of the samples whose reply is empty.",
             "what repeats": "The text that the loops repeat, and where one is.",

@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.corrected import ReviewedTask
+from genbench.analysis.efforts import Efforts
 from genbench.analysis.records import ExcludedSamples
 from genbench.analysis.results.record import Results
 from genbench.analysis.side_by_side import SideBySide
@@ -117,6 +118,9 @@ class Report(JsonRecord):
         description="references against which several runs agree on one other answer"
     )
     comparisons: tuple[ReportedComparison, ...] = Field(description="each further run against the first")
+    efforts: Efforts | None = Field(
+        default=None, description="the runs by effort; absent if no run was drawn at a named effort"
+    )
     texts: tuple[SideBySide, ...] = Field(
         default=(), description="answers of tasks that nothing scores; absent if there are none"
     )

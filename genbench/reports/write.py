@@ -6,18 +6,21 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.corrected import reviews_next_to
+from genbench.analysis.efforts import EffortRun, Efforts, are_efforts, compare_efforts, effort_table
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.side_by_side import side_by_side
 from genbench.analysis.sides.loading import side_of
+from genbench.analysis.sides.side import Side
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
+from genbench.reports.efforts import EFFORTS, effort_lines, effort_rows, efforts_csv
 from genbench.reports.explanations import report_headline, task_sentences
 from genbench.reports.page.data import (
     PARQUET,
@@ -56,6 +59,7 @@ from genbench.reports.result_tables import (
 from genbench.reports.table import markdown_text
 from genbench.reports.warnings import brief_warnings
 from genbench.safetext.printable import one_line
+from genbench.store.contract import EFFORT
 from genbench.store.json_files import replace_parts
 from genbench.store.manifest import Manifest
 from genbench.store.stored_run import StoredRun
@@ -82,6 +86,7 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         allow: names of differences that the comparisons let through.
     """
     check_names(allow)
+    sides = [side_of(run.stored, run.results) for run in runs] if len(runs) > 1 else []
     record = Report(
         format=FORMAT,
         title=" and ".join(dict.fromkeys(run.results.suite for run in runs)),
@@ -89,11 +94,41 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         published=tuple(_published(runs)),
         runs=tuple(_run_record(run) for run in runs),
         doubtful=tuple(_doubtful(runs)),
-        comparisons=tuple(_comparison(runs[0], other, allow) for other in runs[1:]),
+        comparisons=tuple(
+            _comparison(runs[0].name, other.name, sides[0], side, allow)
+            for other, side in zip(runs[1:], sides[1:], strict=True)
+        ),
         lead="",
+        **_efforts(runs, sides),
         **_texts(runs),
     )
     return record.model_copy(update={"lead": report_headline(record)})
+
+
+def _efforts(runs: Sequence[RunPage], sides: Sequence[Side]) -> dict[str, Any]:
+    """Return the field with the table of efforts, if any run was drawn at one."""
+    if not any(EFFORT in run.stored.manifest.terms for run in runs):
+        return {}
+    return {"efforts": _effort_table(runs, sides)}
+
+
+def _effort_table(runs: Sequence[RunPage], sides: Sequence[Side]) -> Efforts:
+    found = [
+        EffortRun(run.name, run.stored.manifest, run.results, tokens)
+        for run in runs
+        for tokens in [{name: _tokens(own) for name, own in run.columns.items()}]
+    ]
+    if sides:
+        found = [replace(run, side=side) for run, side in zip(found, sides, strict=True)]
+    return effort_table(found)
+
+
+def _tokens(columns: TaskColumns) -> dict[str, list[int]]:
+    """Return the completion tokens of each problem's samples, or nothing if they were not counted."""
+    found: dict[str, list[int]] = {}
+    for at in drawn(columns) if columns.counted else ():
+        found.setdefault(columns.problem_ids[at // columns.k], []).append(columns.tokens[at])
+    return found
 
 
 def _published(runs: Sequence[RunPage]) -> list[ReportedScore]:
@@ -147,16 +182,18 @@ def _engines(manifest: Manifest) -> dict[str, dict[str, Any]]:
     return next((attempt.engines for attempt in reversed(manifest.attempts) if attempt.engines), {})
 
 
-def _comparison(base: RunPage, tuned: RunPage, allow: Sequence[str]) -> ReportedComparison:
+def _comparison(base: str, tuned: str, left: Side, right: Side, allow: Sequence[str]) -> ReportedComparison:
     """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
     try:
-        sides = side_of(base.stored, base.results), side_of(tuned.stored, tuned.results)
-        record = compare_sides(*sides, CompareOptions(allow=allow))
+        if are_efforts(left, right):
+            record = compare_efforts(left, right, allow)
+        else:
+            record = compare_sides(left, right, CompareOptions(allow=allow))
     except GenbenchError as error:
         refused = str(error)
-    return ReportedComparison(base=base.name, tuned=tuned.name, record=record, refused=refused)
+    return ReportedComparison(base=base, tuned=tuned, record=record, refused=refused)
 
 
 PAGE = "report.html"
@@ -180,6 +217,8 @@ class Written:
     tables: tuple[Path, ...]
     lead: str = ""
     """The page's first sentence: the verdict of a comparison, or the scores."""
+    efforts: Efforts | None = None
+    """The page's table of efforts, or None if it has none."""
 
 
 def report(
@@ -244,7 +283,7 @@ def write_page(
     parts = html(record, _SeriesByTask(runs), index, texts.inline(), mathematics=texts.has_mathematics)
     replace_parts(page, (part.encode("utf-8", "backslashreplace") for part in parts))
     place = page.with_name(folder) if folder else None
-    return Written(page, place, tuple(path / PARQUET for path in tables), record.lead)
+    return Written(page, place, tuple(path / PARQUET for path in tables), record.lead, record.efforts)
 
 
 def _require_own(page: Path) -> None:
@@ -264,7 +303,7 @@ def _require_own(page: Path) -> None:
 
 
 def report_text(paths: Sequence[str | Path], form: str, *, allow: Sequence[str] = ()) -> str:
-    """Return the report as `md` or `json`.
+    """Return the report as `md`, `json` or `csv`, which has one row for each run and task.
 
     Args:
         allow: names of differences that comparisons let through.
@@ -272,10 +311,14 @@ def report_text(paths: Sequence[str | Path], form: str, *, allow: Sequence[str] 
     Raises:
         InputError: an unknown form, no run, too many, or one that is not finished.
     """
-    if form not in ("md", "json"):
-        raise InputError(f"--format {form}: wanted html, md or json")
+    if form not in ("md", "json", "csv"):
+        raise InputError(f"--format {form}: wanted html, md, json or csv")
     texts = _NoTexts()
-    record = report_record(_gather(list(map(Path, paths)), texts, tables=()), allow)
+    runs = _gather(list(map(Path, paths)), texts, tables=())
+    if form == "csv":
+        sides = [side_of(run.stored, run.results) for run in runs] if len(runs) > 1 else []
+        return efforts_csv(effort_rows(_effort_table(runs, sides)))
+    record = report_record(runs, allow)
     return markdown(record) if form == "md" else json.dumps(record.to_json(), indent=2, ensure_ascii=True)
 
 
@@ -389,6 +432,9 @@ def markdown(report: Report) -> str:
         lines += _folded("Why", [f"- {markdown_text(line)}" for line in task_sentences(item).values()])
     scores = _score_tables(report)
     lines += _folded("Scores", scores) if compared else scores
+    if report.efforts:
+        told = [f"- {markdown_text(line)}" for line in effort_lines(report.efforts)]
+        lines += _folded("By effort", [*EFFORTS.markdown(effort_rows(report.efforts)), "", *told])
     read_by = report_readings(report)
     lines += _folded("How answers were read", READ_BY.markdown(read_by)) if read_by else []
     for run in report.runs:

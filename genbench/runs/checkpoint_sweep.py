@@ -55,7 +55,7 @@ def expand(options: RunOptions) -> tuple[RunOptions, tuple[str, ...]]:
     if options.suite is not None:
         suite, _ = open_suite(replace(plain, models=()))
         like = settings_model(suite)
-        drawn = drawn or tuple(name for name in suite.config.models if name == _BASE)
+        drawn = drawn or tuple(name for name in suite.written if name == _BASE)
         own = suite.config.track
         track = options.track or (own if isinstance(own, str) else own.name if own else suite.name)
     names = {model_name(text) for text in drawn}
@@ -133,7 +133,7 @@ def settings_model(suite: Suite) -> str | None:
     Raises:
         ConfigError: it has several, and their keys differ.
     """
-    others = {name: model for name, model in suite.config.models.items() if name != _BASE}
+    others = {name: model for name, model in suite.written.items() if name != _BASE}
     settings = [model.model_dump(exclude=_NOT_SETTINGS) for model in others.values()]
     if any(one != settings[0] for one in settings):
         raise ConfigError(

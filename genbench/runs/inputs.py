@@ -24,7 +24,7 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
     if options.suite is None:
         allow_code(Path.cwd())  # who types the name of a module allows it
         suite = quick_suite(options.models, options.tasks, options.k, options.overrides, options.entry)
-        return suite, [model_name(text) for text in options.models]
+        return suite, _chosen(suite, [model_name(text) for text in options.models])
     if options.k is not None:
         raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
     named = [text.partition("=") for text in options.models]
@@ -33,11 +33,22 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
     if options.trust_code is not None:
         give_consent(path.resolve().parent, options.trust_code)
     suite = read_suite(path, options.overrides, replaced, like=options.like)
-    chosen = [name for name, _, _ in named] or list(suite.config.models)
-    for name in chosen:
-        if name not in suite.config.models:
+    return suite, _chosen(suite, [name for name, _, _ in named] or list(suite.config.models))
+
+
+def _chosen(suite: Suite, names: Sequence[str]) -> list[str]:
+    """Return the models of some names, each once. The name of a model with efforts means all of them.
+
+    Raises:
+        ConfigError: the suite has no such model.
+    """
+    chosen: dict[str, None] = {}
+    for name in names:
+        found = suite.models_named(name)
+        if not found:
             raise ConfigError(f"{suite.path}: no model '{name}'{nearest(name, suite.config.models)}")
-    return suite, chosen
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
 
 
 def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:

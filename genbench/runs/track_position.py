@@ -10,6 +10,7 @@ from genbench.runs.options import RunOptions
 from genbench.store.continuation import now
 from genbench.store.manifest import TrackRecord, TrackRole, night_position
 from genbench.suite.block import NAME_PATTERN
+from genbench.suite.effort import family_of
 from genbench.suite.suitefile import Suite
 from genbench.suite.track import TrackConfig
 
@@ -35,7 +36,7 @@ def track_position(suite: Suite, options: RunOptions, model: str) -> TrackRecord
     if config is None:
         return None
     if config.kind == "step":
-        step = options.steps.get(model)
+        step = options.steps.get(model, options.steps.get(family_of(model, suite.config.models[model])))
         role: TrackRole = "anchor" if step is None else "point"
         return TrackRecord(name=config.name, kind="step", position=step or 0, role=role)
     anchor = _anchor(suite, config)
@@ -81,6 +82,12 @@ def _check(suite: Suite, options: RunOptions, config: TrackConfig | None) -> Non
     if config is not None and config.kind == "step" and not options.steps:
         raise ConfigError(
             f"{suite.path}: track.kind is step, so each model needs its training step: --models-from DIR"
+        )
+    several = [name for name, model in suite.written.items() if len(model.effort) > 1]
+    if several and (config or options.track or options.night or options.night_of or options.steps):
+        raise ConfigError(
+            f"{suite.where('models', several[0], 'effort')}: a track watches one model, asked in one way: "
+            f"leave one effort of {several[0]}, and give the others a suite with a track of its own"
         )
     if options.night_of is not None:
         _date(options.night_of)

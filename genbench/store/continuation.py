@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from genbench.errors import RunFolderError
@@ -53,6 +54,7 @@ def machine() -> dict[str, Any]:
         "host": socket.gethostname(),
         "system": platform.platform(),
         "python": platform.python_version(),
+        "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)),
         "gpus": _gpus(),
         "environment": {
@@ -62,6 +64,16 @@ def machine() -> dict[str, Any]:
             or key in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
         },
     }
+
+
+def _cpu() -> str:
+    """Return the name of the processor, or its kind of machine if the system does not tell it."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            named = (line.partition(":")[2].strip() for line in file if line.startswith("model name"))
+            return next(named, platform.machine())
+    except OSError:
+        return platform.machine()
 
 
 def _gpus() -> list[str]:

@@ -16,12 +16,17 @@ DATA_TEXTS, AS_BEFORE = "data_texts", "as before"
 """The term that says how control tokens in texts of the data are read, and its value in runs that lack it."""
 
 
+EFFORT = "effort"
+"""The term that names the effort at which a model is asked. Runs without efforts lack it, see AS_BEFORE."""
+
+
 def shaping(terms: Terms) -> dict[str, Any]:
     """Return the terms that tell one run from another, without what the digests of the prompts tell exactly.
 
-    Runs of an older version lack `data_texts`. They compare, and are continued, unless a prompt differs.
+    Runs of an older version lack `data_texts`. They compare, and are continued, unless a prompt differs. The
+    name of an effort is compared by itself: what it sets is in the prompts or among the other terms.
     """
-    return {key: value for key, value in terms.items() if key != DATA_TEXTS}
+    return {key: value for key, value in terms.items() if key not in (DATA_TEXTS, EFFORT)}
 
 
 def digest(record: object) -> str:

@@ -222,6 +222,9 @@ class ModelRecord(JsonRecord):
     shots: int = Field(default=4, description="number of exemplars if the style is few_shot")
     trust_remote_code: bool = Field(description="whether the model's own code was run")
     server: dict[str, Any] | None = Field(default=None, description="servers of the model, with engine http")
+    effort: dict[str, dict[str, Any]] | None = Field(
+        default=None, description="the effort by its name, and what it sets; absent without one"
+    )
 
 
 class ReasoningRecord(JsonRecord):

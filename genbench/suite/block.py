@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """Names that can be a folder on every file system."""
@@ -75,6 +75,25 @@ _KEY_NAMES = frozenset(
 )
 
 
+def not_ours(body: dict[str, Any]) -> dict[str, Any]:
+    """Refuse fields of a request that genbench sends itself.
+
+    Raises:
+        ValueError: names the field.
+    """
+    for name in body:
+        if name in _OURS | _OURS_ELSEWHERE:
+            raise ValueError(
+                f"'{name}' is sent by genbench itself; its value belongs to the decoding, and its "
+                "name at the server under 'fields'"
+            )
+    return body
+
+
+RequestBody = Annotated[dict[str, Any], AfterValidator(not_ours)]
+"""Fields that a suite adds to each request of a server."""
+
+
 class RequestForm(Strict):
     """How a server is asked, where it differs from its kind."""
 
@@ -88,7 +107,7 @@ class RequestForm(Strict):
     query: dict[str, str] = Field(
         default_factory=dict, description="what each address ends in, such as {api-version: 2024-10-21}"
     )
-    body: dict[str, Any] = Field(
+    body: RequestBody = Field(
         default_factory=dict, description="further fields of each request, such as {reasoning_effort: low}"
     )
     key_header: str | None = Field(
@@ -106,12 +125,6 @@ class RequestForm(Strict):
                         f"{place}: '{name}' is a key, and a suite is kept in files: put the key into a "
                         "variable, and name that with api_key_env (and the header with key_header)"
                     )
-        for name in self.body:
-            if name in _OURS | _OURS_ELSEWHERE:
-                raise ValueError(
-                    f"body: '{name}' is sent by genbench itself; its value belongs to the decoding, and its "
-                    "name at the server under 'fields'"
-                )
         if self.fields.get("content", "text") not in ("text", "parts"):
             raise ValueError(f"fields: content is '{self.fields['content']}', wanted text or parts")
         return self

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
+    ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     create_model,
@@ -16,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, Strict
+from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, RequestBody, Strict, not_ours
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
@@ -122,12 +123,55 @@ class DecodingOverride(Strict):
         )
 
 
+class Effort(Strict):
+    """How much a model is asked to think. The keys that are not here are the model's own switches.
+
+    A switch is a variable of the chat template, such as `reasoning_effort` or `enable_thinking`. Where a
+    server renders the prompt, it is a field of the request.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    system_prompt: str | None = Field(
+        None, min_length=1, description="added to the system prompt, for models that are told there"
+    )
+    thinking_token_budget: int | None = Field(None, ge=1, description="as under decoding")
+    max_tokens: int | None = Field(
+        None, ge=1, description="as under decoding. One limit for all cuts the largest effort off"
+    )
+
+    @property
+    def switches(self) -> dict[str, Any]:
+        """Return the model's own switches."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @model_validator(mode="after")
+    def _switches_are_the_models(self) -> Self:
+        not_ours(self.switches)
+        return self
+
+    @property
+    def decoding(self) -> DecodingOverride:
+        """Return the decoding keys that are set here."""
+        return DecodingOverride.model_validate(
+            {"thinking_token_budget": self.thinking_token_budget, "max_tokens": self.max_tokens}
+        )
+
+
+EffortName = Annotated[str, Field(pattern=NAME_PATTERN)]
+
+
 class ServedModel(Strict):
     """Where one model is served, and what is declared about it. Its keys override those of the engine."""
 
     base_urls: tuple[BaseUrl, ...] | None = Field(None, min_length=1)
     model: str | None = Field(None, description="name at the servers; default: the path as written")
     replies_as: RepliesAs = None
+    body: RequestBody = Field(
+        default_factory=dict,
+        exclude_if=lambda body: not body,
+        description="further fields of each request, such as {reasoning_effort: low}",
+    )
     declared: dict[str, Any] = Field(
         default_factory=dict,
         description="facts that no server can prove, such as quantization; they are terms of the run",
@@ -151,6 +195,11 @@ class ModelConfig(Strict):
     shots: int = Field(4, ge=1, description="number of exemplars under prompt_style few_shot")
     trust_remote_code: bool = False
     server: ServedModel | None = Field(None, description="servers of this model; only with engine.kind http")
+    effort: dict[EffortName, Effort] = Field(
+        default_factory=dict,
+        exclude_if=lambda efforts: not efforts,
+        description="efforts by name, from the least to the most. Each is drawn as the model NAME-EFFORT",
+    )
 
 
 class TraceTags(Strict):
@@ -211,6 +260,11 @@ class TaskEntry(Strict):
     )
     k: int | None = Field(None, ge=1)
     limit: int | None = Field(None, ge=1)
+    effort: tuple[EffortName, ...] = Field(
+        (),
+        exclude_if=lambda efforts: not efforts,
+        description="only these efforts of models that have efforts; default: all",
+    )
     refused: Literal["wrong", "excluded"] | None = Field(
         None,
         description="what a prompt counts as that a server's content filter blocks, or that is longer than "
@@ -345,13 +399,6 @@ class SuiteConfig(Strict):
     track: NamedTrack | None = Field(
         None, description="track of the runs; with it every night's run draws in a folder of its own"
     )
-
-    @model_validator(mode="after")
-    def _anchor_is_a_model(self) -> Self:
-        anchor = self.track.anchor if self.track else None
-        if anchor is not None and anchor not in self.models:
-            raise ValueError(f"track.anchor: no model '{anchor}'; models: {', '.join(self.models)}")
-        return self
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
         """Return the suite's decoding with the task's own keys."""

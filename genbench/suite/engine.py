@@ -86,6 +86,10 @@ class EngineConfig(BaseModel):
 
     kind: str
 
+    def fields_of_request(self, switches: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return those switches of an effort that are fields of a request, not variables of a template."""
+        return ()
+
     def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
         """Refuse a model that does not go with this engine.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 from genbench.consent import NoConsentError, require_consent
 from genbench.errors import ConfigError, nearest
 from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, model_mistake, task_mistake
-from genbench.suite.config import Decoding, SuiteConfig
+from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
+from genbench.suite.effort import family_of, with_efforts
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
 from genbench.suite.shipped import at_home
 from genbench.suite.yamlfile import Loc, read_yaml, read_yaml_file
@@ -103,6 +104,8 @@ class Suite:
     path: Path
     overrides: tuple[str, ...]
     lines: Mapping[Loc, int | str]
+    written: Mapping[str, ModelConfig] = field(default_factory=dict)
+    """The models as the file has them. In `config` each effort of a model is a model of its own."""
 
     @property
     def name(self) -> str:
@@ -113,6 +116,11 @@ class Suite:
     def folder(self) -> Path:
         """Return the folder that relative paths in the suite start from."""
         return self.path.resolve().parent
+
+    def models_named(self, name: str) -> list[str]:
+        """Return the models of a name: all efforts of one, or the one. Empty if there is none."""
+        models = self.config.models
+        return [own for own, model in models.items() if name in (own, family_of(own, model))]
 
     def where(self, *loc: str | int) -> str:
         """Return `file:line` of a key, for messages."""
@@ -175,11 +183,24 @@ def checked_suite(
     for text in overrides:
         _apply_override(raw, text, lines)
         _expand_tasks(raw)
-    suite = Suite(_validate(raw, path, lines), path, tuple(overrides), lines)
+    suite = _with_efforts(Suite(_validate(raw, path, lines), path, tuple(overrides), lines))
     _check_tasks(suite)
     _check_models(suite)
     _check_remote_code(suite)
     return suite
+
+
+def _with_efforts(suite: Suite) -> Suite:
+    """Return the suite with each effort of a model as a model of its own, at the lines of the model."""
+    with located(suite):
+        config = with_efforts(suite.config)
+    lines = dict(suite.lines)
+    for name, model in config.models.items():
+        family = family_of(name, model)
+        for loc, line in suite.lines.items() if family != name else ():
+            if loc[:2] == ("models", family):
+                lines["models", name, *loc[2:]] = line
+    return replace(suite, config=config, lines=lines, written=suite.config.models)
 
 
 def _check_remote_code(suite: Suite) -> None:
@@ -332,6 +353,12 @@ def _check_models(suite: Suite) -> None:
             raise ConfigError(f"{suite.where('models', name)}: model name '{name}' {mistake}")
         with located(suite):
             suite.config.engine.check_model(name, models)
+    anchor = suite.config.track.anchor if suite.config.track else None
+    if anchor is not None and anchor not in models:
+        raise ConfigError(
+            f"{suite.where('track', 'anchor')}: track.anchor: no model '{anchor}'{nearest(anchor, models)}; "
+            f"models: {', '.join(models)}"
+        )
 
 
 def check_k(k: int, decoding: Decoding, where: str) -> None:

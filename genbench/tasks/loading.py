@@ -14,8 +14,9 @@ from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import HubDataset, Row, Task
 from genbench.suite.config import Decoding, TaskEntry
+from genbench.suite.effort import at_effort, is_asked
 from genbench.suite.shipped import resolve
-from genbench.suite.suitefile import Suite, check_k
+from genbench.suite.suitefile import Suite, check_k, located
 from genbench.tasks.base import RowTask
 from genbench.tasks.chosen_problems import (
     combined_digest,
@@ -266,6 +267,23 @@ def load_task(
         folder=str(suite.folder),
         row_ids=tuple(ids) if len(ids) == len(rows) else (),
     )
+
+
+def tasks_at_effort(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[LoadedTask]:
+    """Return the tasks that a model is drawn at, with the limits of its effort.
+
+    Raises:
+        ConfigError: the decoding of a task and the effort do not go together.
+    """
+    model = suite.config.models[name]
+    if not model.effort:
+        return list(tasks)
+    with located(suite):
+        return [
+            task if task.is_scored else replace(task, decoding=at_effort(task.decoding, name, model))
+            for task in tasks
+            if is_asked(task.entry, model)
+        ]
 
 
 def _chosen(

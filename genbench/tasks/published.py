@@ -52,14 +52,25 @@ class AskedModel(Protocol):
     def system_prompt(self) -> str | None:
         """System prompt of every chat."""
 
+    @property
+    def effort(self) -> Mapping[str, Any] | None:
+        """The effort at which the model is asked, by its name. Empty or None without one."""
+
+
+_AT_EFFORT = re.compile(r"effort (\w+)")
+
 
 def is_in_mode(decoding: str, model: AskedModel) -> bool:
     """Return whether a published score may be in the mode in which the model is asked.
 
     A model with two modes is told by `enable_thinking` or by the system prompt which to use. The decoding of
     a published score begins with its mode, if the source has both. A score without a mode fits every model,
-    and a model without a mode every score.
+    and a model without a mode every score. A score at a named effort (`effort high; …`) fits only a model
+    that is asked at it, since a default run is at another one.
     """
+    stated = _AT_EFFORT.match(decoding)
+    if stated is not None:
+        return stated[1] in {model.chat_template_kwargs.get("reasoning_effort"), *(model.effort or ())}
     of_prompt = {"/think": True, "/no_think": False}.get(model.system_prompt or "")
     asked = model.chat_template_kwargs.get("enable_thinking", of_prompt)
     if asked is None or not decoding.startswith(("thinking;", "no thinking;")):

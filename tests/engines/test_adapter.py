@@ -123,7 +123,7 @@ def test_a_base_that_fits_or_cannot_be_read_passes(tmp_path: Path, base: dict[st
 
 
 def source(base: Path, adapter: str | None, *beside: str | None) -> ModelSource:
-    others = tuple(ModelConfig(path=TINY, adapter=name) for name in beside)
+    others = {f"m{place}": ModelConfig(path=TINY, adapter=name) for place, name in enumerate(beside)}
     return ModelSource("m", ModelConfig(path=TINY, adapter=adapter), base, {"t": Decoding()}, others)
 
 

@@ -123,7 +123,7 @@ def test_a_suite_says_how_a_server_differs_from_its_kind() -> None:
         ({"fields": {"content": "list"}}, "content is 'list', wanted text or parts"),
         ({"headers": {"Authorization": "Bearer sk"}}, "'Authorization' is a key.*api_key_env"),
         ({"query": {"key": "sk"}}, "'key' is a key"),
-        ({"body": {"temperature": 1}}, "body: 'temperature' is sent by genbench itself"),
+        ({"body": {"temperature": 1}}, "'temperature' is sent by genbench itself"),
     ],
 )
 def test_what_a_suite_may_not_say_of_a_server_is_told(form: dict[str, Any], words: str) -> None:

@@ -41,6 +41,34 @@ def test_two_models_at_one_place_are_told_apart_by_their_served_names() -> None:
     HttpConfig(base_urls=(URL,)).check_model("m", models)
 
 
+def test_two_efforts_of_a_model_are_asked_at_one_place_in_two_ways(
+    servers: Callable[[], Server], tmp_path: Path
+) -> None:
+    config = HttpConfig(base_urls=(servers().url,), model="tuned", prompts="chat", body={"user": "me"})
+    models = {
+        f"m-{name}": ModelConfig.model_validate(
+            {
+                "path": "org/model",
+                "effort": {name: {"reasoning_effort": name}},
+                "server": {"body": {"reasoning_effort": name}},
+            }
+        )
+        for name in ("low", "high")
+    }
+    config.check_model("m-low", models)
+    asked = []
+    for name, model in models.items():
+        found = HttpKind(config).find(
+            ModelSource(name, model, tmp_path, {"t": Decoding(max_tokens=16)}, models)
+        )
+        assert found.served.address.form.body == found.served.terms["engine"]["body"]
+        asked.append((found.identity, found.served.address.form.body))
+    (low, low_body), (high, high_body) = asked
+    assert low == high
+    assert low_body == {"user": "me", "reasoning_effort": "low"}
+    assert high_body == {"user": "me", "reasoning_effort": "high"}
+
+
 def test_an_adapter_is_the_servers_to_load() -> None:
     models = {"m": ModelConfig(path="x", adapter="a")}
     said = mistake(HttpConfig(base_urls=(URL,)), models)

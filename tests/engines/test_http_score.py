@@ -78,7 +78,7 @@ def find(server: Server, fault: str | None, *, scores: bool = True) -> None:
     server.fault = lambda number, body: fault
     config = HttpConfig(base_urls=(server.url,), model="tuned", timeout_s=2)
     model = ModelConfig(path="shipped:checkpoints/tiny-tuned")
-    HttpKind(config).find(ModelSource("m", model, Path(), {"t": Decoding(max_tokens=1)}, (), scores))
+    HttpKind(config).find(ModelSource("m", model, Path(), {"t": Decoding(max_tokens=1)}, {}, scores))
 
 
 @pytest.mark.parametrize(

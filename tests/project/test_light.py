@@ -190,6 +190,7 @@ WALK: Sequence[tuple[str, int]] = (
 
 DRAWING = {
     "run": "draws",
+    "audit": "draws",
     "perplexity": "draws",
     "watch start": "waits for checkpoints",
     "serve": "serves until it is stopped",

@@ -73,9 +73,17 @@ def test_a_score_of_one_revision_is_not_that_of_another() -> None:
         ({"system_prompt": "/think"}, {"thinking; k 4", "temperature 0"}),
         ({"system_prompt": "/no_think"}, {"no thinking; k 4", "temperature 0"}),
         ({"system_prompt": "Be brief."}, {"thinking; k 4", "no thinking; k 4", "temperature 0"}),
+        (
+            {"chat_template_kwargs": {"reasoning_effort": "high"}},
+            {"thinking; k 4", "no thinking; k 4", "temperature 0", "effort high; k 4"},
+        ),
+        (
+            {"effort": {"max": {"thinking": True}}},
+            {"thinking; k 4", "no thinking; k 4", "temperature 0", "effort max; k 4"},
+        ),
     ],
 )
 def test_a_score_of_the_other_mode_is_no_score_of_the_run(asked: dict[str, Any], fits: set[str]) -> None:
-    decodings = ("thinking; k 4", "no thinking; k 4", "temperature 0")
+    decodings = ("thinking; k 4", "no thinking; k 4", "temperature 0", "effort high; k 4", "effort max; k 4")
     model = ModelConfig.model_validate({"path": "m", **asked})
     assert {decoding for decoding in decodings if is_in_mode(decoding, model)} == fits

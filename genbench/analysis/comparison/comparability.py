@@ -139,17 +139,36 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
                 yield _with_words(found, base, tuned, name)
             else:
                 yield found
-    if is_asked_otherwise:
-        yield from _data_texts(base, tuned)
+    yield from _newer_terms(base, tuned, is_asked_otherwise=is_asked_otherwise)
 
 
-def _data_texts(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Yield that control tokens in the data are read otherwise. Without them the prompts are the same."""
+def shaped_by_effort(tasks: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the differences that an effort makes: what is asked, and how long a reply is."""
+    limits = (
+        f"terms.decoding.{task}.{key}" for task in tasks for key in ("max_tokens", "thinking_token_budget")
+    )
+    return (
+        f"terms.{contract.EFFORT}",
+        "terms.chat_template_kwargs",
+        "terms.engine.body",
+        "prompts",
+        "max_tokens",
+        *limits,
+    )
+
+
+def _newer_terms(base: Side, tuned: Side, *, is_asked_otherwise: bool) -> Iterator[Difference]:
+    """Yield differences of terms that some runs lack: how control tokens in the data are read, the effort.
+
+    A run that lacks one was drawn as before. It compares with any other one whose prompts are the same.
+    """
     if base.manifest is None or tuned.manifest is None:
         return
     terms = (base.manifest.terms, tuned.manifest.terms)
-    left, right = (own.get(contract.DATA_TEXTS, contract.AS_BEFORE) for own in terms)
-    yield from _lines(left, right, f"terms.{contract.DATA_TEXTS}")
+    for name in (contract.DATA_TEXTS, contract.EFFORT):
+        if is_asked_otherwise or (name == contract.EFFORT and all(name in own for own in terms)):
+            left, right = (own.get(name, contract.AS_BEFORE) for own in terms)
+            yield from _lines(left, right, f"terms.{name}")
 
 
 def _with_command(found: Difference, base: Side, tuned: Side) -> Difference:
@@ -431,6 +450,8 @@ _NOT_CIRCUMSTANCES = (
     "VLLM_NO_USAGE_STATS",
 )
 """Prefixes of keys that are recorded with every attempt but cannot change a token."""
+_NEWER_CIRCUMSTANCES = frozenset({"machine.cpu"})
+"""Keys that older runs lack. They are compared only if both runs have them."""
 
 
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
@@ -443,7 +464,8 @@ def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
     if left is None or right is None or is_log(base) != is_log(tuned):
         return []
     found: list[Difference] = []
-    for key in sorted({*left, *right}):
+    lacking = {*left} ^ {*right}
+    for key in sorted({*left, *right} - (lacking & _NEWER_CIRCUMSTANCES)):
         ours, theirs = (values.get(key, ["(absent)"]) for values in (left, right))
         if ours != theirs or len(ours) > 1:
             found.append(Difference(f"circumstances.{key}", f"{_show(ours)} -> {_show(theirs)}"))

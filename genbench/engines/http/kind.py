@@ -18,6 +18,7 @@ from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.protocols import Engine
 from genbench.suite.block import ApiKeyEnv, ApiName, RequestForm
 from genbench.suite.config import Decoding, ModelConfig, ServedModel
+from genbench.suite.effort import siblings
 from genbench.suite.engine import EngineConfig, SuiteMistake
 from genbench.types import Message
 
@@ -78,6 +79,16 @@ class HttpConfig(ServedModel, RequestForm, EngineConfig):
         """Return what the servers take: the row of their kind, with what is said of them here."""
         return APIS[self.api].asked_as(self)
 
+    def fields_of_request(self, switches: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the switches that servers take next to the messages, if they render the prompts.
+
+        All of them know `reasoning_effort`. vLLM's hands it to the template, or to gpt-oss's own encoder.
+        """
+        if self.prompts != "chat":
+            return ()
+        takes_variables = self.asked_as.template_kwargs
+        return tuple(name for name in switches if name == "reasoning_effort" or not takes_variables)
+
     def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
         """Refuse a model that has no server, is served twice, or is rendered by the server against the suite.
 
@@ -89,7 +100,12 @@ class HttpConfig(ServedModel, RequestForm, EngineConfig):
             why = f"no server: set engine.base_urls or models.{name}.server.base_urls"
             raise _mistake(here, why)
         place = self._place(model)
-        same = [other for other in models if other != name and self._place(models[other]) == place]
+        efforts = siblings(name, models).values()
+        same = [
+            other
+            for other, served in models.items()
+            if other != name and self._place(served) == place and served not in efforts
+        ]
         if same:
             why = f"the same model at the same servers as {same[0]}; set models.{name}.server.model"
             raise _mistake(here, why)
@@ -290,6 +306,8 @@ class HttpKind(EngineKind):
         """Return what the servers will be asked with, and a warning for each that does not answer now."""
         engine, config = self._config, model.config
         own = config.server or ServedModel()
+        if own.body:
+            engine = engine.model_copy(update={"body": {**engine.body, **own.body}})
         dtype = {"dtype": config.dtype} if "dtype" in config.model_fields_set else {}
         settings = HttpSettings(
             config=engine,

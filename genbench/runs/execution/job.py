@@ -23,6 +23,7 @@ from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptivePlan, AdaptiveRecord, TrackRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
+from genbench.types import SampleId
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ class Job:
 
     track: TrackRecord | None = None
     """The run's place in a track. None if it belongs to none."""
+
+    samples: frozenset[SampleId] | None = None
+    """The only samples that are drawn, or None for all. Metrics that need the others are missing then."""
 
     shard: Shard | None = None
     """The part of a job array that is drawn, or None for everything."""

@@ -33,6 +33,7 @@ from genbench.store.folder import RunFolder
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import tasks_at_effort
 
 _NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier"})
 """Keys of a task that change what is made of its samples, and not what is asked."""
@@ -159,7 +160,7 @@ def shard_folder(folder: Path, options: RunOptions, model: str) -> Path:
 
 
 def _replayed(
-    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask], options: RunOptions, path: Path
+    suite: Suite, chosen: Sequence[str], whole: Sequence[LoadedTask], options: RunOptions, path: Path
 ) -> Iterator[tuple[PreparedModel, list[LoadedTask]]]:
     """Yield each model whose completions are read from a file, with the tasks that the file answers.
 
@@ -167,8 +168,9 @@ def _replayed(
         ConfigError: the file has no line for any task.
         ResponsesError: a line of the file is wrong.
     """
-    others = [entry.label for entry in suite.config.tasks if entry.label not in {task.name for task in tasks}]
+    others = [entry.label for entry in suite.config.tasks if entry.label not in {task.name for task in whole}]
     for name in chosen:
+        tasks = tasks_at_effort(suite, name, whole)
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
         subset = options.subset == "responses"
         found = read_responses(path, tasks, name, names, subset=subset, other_tasks=others)
@@ -190,7 +192,10 @@ def _drawn(
     if memory is None:
         check_engine(suite)
     check_users(suite, tasks)
-    return kind, [(prepare_model(suite, name, tasks, kind), tasks) for name in chosen]
+    asked = {name: tasks_at_effort(suite, name, tasks) for name in chosen}
+    if not any(asked.values()):
+        raise ConfigError(f"{suite.path}: no task here is drawn at the effort of {', '.join(chosen)}")
+    return kind, [(prepare_model(suite, name, own, kind), own) for name, own in asked.items() if own]
 
 
 def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[Job]:
@@ -231,7 +236,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             tasks=sized_tasks(asked, model.measure),
             model=replace(model, settings=model.settings.at(path)),
             path=path,
-            origin=origin if kind else {**origin, "problems": answered, "tasks": list(answered)},
+            origin={**origin, "tasks": list(answered), **({} if kind else {"problems": answered})},
             machine=here,
             options=options,
             lengths=lengths,

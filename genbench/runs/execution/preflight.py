@@ -29,7 +29,7 @@ from genbench.runs.options import RunOptions, check_options
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tasks.loading import load_task, selected_entries
+from genbench.tasks.loading import load_task, selected_entries, tasks_at_effort
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
@@ -52,6 +52,9 @@ def model_lines(
         ConfigError: the model cannot be used.
         PromptError: a prompt does not fit its context.
     """
+    tasks = tasks_at_effort(suite, name, tasks)
+    if not tasks:
+        return ["!no task is drawn at this effort"]
     model = prepare_model(suite, name, tasks)
     if found is not None:
         found[name] = model
@@ -302,11 +305,16 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     models: dict[str, PreparedModel] = {}
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks, models))
-    if tasks:
+    asked, times = tasks, len(chosen)
+    if any(
+        suite.config.models[name].effort for name in chosen
+    ):  # each effort has limits and tasks of its own
+        asked, times = [task for name in chosen for task in tasks_at_effort(suite, name, tasks)], 1
+    if asked:
         assumed = (cost or CostAssumptions()).here(models.values(), Path(options.run_dir or "runs"))
-        words = cost_words(tasks, len(chosen), assumed, of=len(entries))
+        words = cost_words(asked, times, assumed, of=len(entries))
         checks.append(Check("ok", "cost", words))
-    checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
+    checks.append(_check_disk(asked, times, Path(options.run_dir or "runs")))
     return checks
 
 

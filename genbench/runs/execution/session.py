@@ -114,6 +114,8 @@ async def open_run(
     if job.adaptive is not None:
         check_against_base(job, verified, asked)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
+    if job.samples is not None:
+        draws = [draw for draw in draws if draw.sample in job.samples]
     longest = max((tokens for tokens in needed if tokens is not None), default=None)
     return OpenedRun(verified, draws, taken, None if None in needed else longest, edited)
 
@@ -168,6 +170,8 @@ class Attempt:
         self._readers, self._started = readers, started
         self._drawing = Drawing(context)
         job, self._total = context.job, sum(task.samples for task in self._tasks)
+        if job.samples is not None:
+            self._total = len(job.samples)
         rounds = None if job.adaptive is None else AdaptiveRounds(context, manifest, tasks)
         self._rounds = rounds
         stored = self._total - len(draws)

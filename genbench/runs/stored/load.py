@@ -23,7 +23,7 @@ from genbench.store.manifest import Manifest
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tasks.loading import load_all, selected_entries
+from genbench.tasks.loading import load_all, selected_entries, tasks_at_effort
 
 Trusted = Collection[Kind]
 """What the user allows a stored suite to do."""
@@ -43,12 +43,15 @@ class StoredRunInputs:
         return Reasoning.from_record(self.manifest.reasoning).split
 
 
-def load_stored(folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind] = ()) -> StoredRunInputs:
+def load_stored(
+    folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind] = (), *, draws: bool = False
+) -> StoredRunInputs:
     """Read the data of a stored run again.
 
     Args:
         data_dir: the mirror, if its location has changed since the run.
         trusted: what the user allows the stored suite to do (see trust).
+        draws: whether its model is drawn from too.
 
     Raises:
         RunFolderError: no run folder, data that differ from those of the run, or a stored suite that asks for
@@ -56,7 +59,7 @@ def load_stored(folder: RunFolder, data_dir: Path | None, trusted: Collection[Ki
         DataError: the data are missing.
     """
     manifest = folder.require_manifest()
-    require_trust(folder, manifest, data_dir, trusted)
+    require_trust(folder, manifest, data_dir, trusted, draws=draws)
     suite = stored_suite(manifest, folder.manifest_path)
     return StoredRunInputs(manifest, suite, tuple(stored_tasks(folder, manifest, data_dir)))
 
@@ -92,6 +95,8 @@ def stored_tasks(
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
     entries = selected_entries(suite, names, with_test=True)
     found = load_all(suite, entries, mirror, origin.limit)
+    if manifest.model.name in suite.config.models:  # not in a run that was made of another tool's log
+        found = tasks_at_effort(suite, manifest.model.name, found)
     return [_as_drawn(folder, task, manifest) for task in found]
 
 

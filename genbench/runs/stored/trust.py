@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,7 +15,7 @@ from genbench.judges.spec import judge_path, validated_judge
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest
 from genbench.store.signature import is_sealed, seal
-from genbench.suite.config import SuiteConfig, TaskEntry
+from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.suite.engine import STORED
 from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.suite.shipped import PREFIX, folder, resolve
@@ -49,6 +49,8 @@ _ENGINE_KEYS = frozenset(
         "kind",
         "replicas",
         "load_timeout_s",
+        "stall_timeout_s",
+        "batch_invariant",
         "max_num_seqs",
         "max_num_batched_tokens",
         "max_model_len",
@@ -90,18 +92,24 @@ def read_kinds(given: Collection[str]) -> frozenset[Kind]:
 
 
 def require_trust(
-    stored: RunFolder, manifest: Manifest, data_dir: Path | None, trusted: Collection[Kind]
+    stored: RunFolder,
+    manifest: Manifest,
+    data_dir: Path | None,
+    trusted: Collection[Kind],
+    *,
+    draws: bool = False,
 ) -> None:
     """Refuse a stored run that asks for something that the user has not allowed.
 
     Args:
         data_dir: the mirror of the data that the user named, if any.
         trusted: the kinds that the user has allowed.
+        draws: whether its model is drawn from too.
 
     Raises:
         RunFolderError: lists everything that is not allowed, and the option that allows it.
     """
-    lacking = lacking_trust(stored, manifest, data_dir, trusted)
+    lacking = lacking_trust(stored, manifest, data_dir, trusted, draws=draws)
     if not lacking:
         return
     listed = "\n".join(f"  {item}" for item in dict.fromkeys(lacking))
@@ -119,17 +127,20 @@ def lacking_trust(
     data_dir: Path | None,
     trusted: Collection[Kind],
     tasks: Collection[str] | None = None,
+    *,
+    draws: bool = False,
 ) -> list[Request]:
     """Return what a stored run asks for and the user has not allowed. If that is nothing, its code may load.
 
     Args:
         tasks: only what these tasks ask for. None: what all tasks of the run ask for.
+        draws: whether its model is drawn from too.
 
     Raises:
         RunFolderError: the stored suite cannot be read.
     """
     names = manifest.tasks if tasks is None else tasks
-    found = requests_of(stored, manifest, data_dir, trusted, names)
+    found = requests_of(stored, manifest, data_dir, trusted, names, draws=draws)
     own = is_sealed(stored, manifest)
     lacking = [item for item in found if item.kind not in trusted and (item.is_always_asked or not own)]
     if not lacking and any(item.kind == "code" for item in found):
@@ -149,12 +160,15 @@ def requests_of(
     data_dir: Path | None,
     trusted: Collection[Kind] = (),
     tasks: Collection[str] | None = None,
+    *,
+    draws: bool = False,
 ) -> list[Request]:
     """Return everything that scoring a stored run would do beyond reading the folder.
 
     Args:
         trusted: the allowed kinds. A judge file outside the folder is opened only if `files` is among them.
         tasks: the tasks that are scored. None: all tasks of the run.
+        draws: whether its model is drawn from too.
 
     Raises:
         RunFolderError: the stored suite cannot be read.
@@ -163,7 +177,8 @@ def requests_of(
     reader = _Requests(stored.path, manifest, config, data_dir, trusted)
     names = manifest.tasks if tasks is None else tasks
     entries = [entry for entry in config.tasks if entry.label in names]
-    return [item for entry in entries for item in reader.of_task(entry)]
+    drawing = list(reader.of_drawing()) if draws else []
+    return [*drawing, *(item for entry in entries for item in reader.of_task(entry))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +207,23 @@ class _Requests:
             if not is_built_in(metric):
                 yield from _of_plug_in("metric", metric, name)
         yield from self._of_verifier(entry, name)
+
+    def of_drawing(self) -> Iterator[Request]:
+        """Yield the requests of drawing from the run's model once more."""
+        name, engine = "the model under test", self.config.engine.model_dump()
+        model = self.config.models[self.manifest.model.name]
+        yield from _of_plug_in("engine", engine["kind"], name)
+        for path in (model.adapter, model.tokenizer, model.chat_template):
+            if path is not None:
+                yield from self._of_file(path, f"for {name}")
+        if engine["kind"] == "http":
+            for url in (model.server and model.server.base_urls) or engine.get("base_urls") or ():
+                yield Request("network", f"send prompts to {url}, {name}")
+                if engine.get("api_key_env"):
+                    yield Request("environment", f"send the variable {engine['api_key_env']} to {url}")
+            return
+        own = set(engine) - _ENGINE_KEYS
+        yield from self._of_model(model, name, [f"engine.{key}" for key in sorted(own)])
 
     def _of_data(self, entry: TaskEntry, name: str) -> Iterator[Request]:
         for key, file in (("subset", entry.subset), ("rulings", entry.rulings)):
@@ -291,19 +323,27 @@ class _Requests:
         if named.server is not None:
             yield from _of_server(named.server, name)
         if named.model is not None:
-            yield from self._of_model(named.model, name)
+            own = set(named.model.engine.model_dump(exclude_defaults=True)) - _ENGINE_KEYS
+            keys = [f"judge.model.engine.{key}" for key in sorted(own)]
+            yield from self._of_model(named.model, f"the judge of {name}", keys)
 
-    def _of_model(self, model: JudgeModel, name: str) -> Iterator[Request]:
+    def _of_model(
+        self, model: JudgeModel | ModelConfig, name: str, further: Sequence[str]
+    ) -> Iterator[Request]:
+        """Yield the requests of loading a model.
+
+        Args:
+            further: keys of its engine that may load code.
+        """
         path = self._outside(model.path)
         if path is not None and path.exists():
-            yield Request("files", f"load the checkpoint {path}, the judge of {name}")
+            yield Request("files", f"load the checkpoint {path}, {name}")
         elif not _is_shipped(model.path) and not (self.suite_folder / model.path).is_dir():
             yield Request("network", f"get the checkpoint {model.path} from the Hugging Face hub")
         if model.trust_remote_code:
             yield Request("code", f"run the code of the checkpoint {model.path} (trust_remote_code)")
-        unknown = sorted(set(model.engine.model_dump(exclude_defaults=True)) - _ENGINE_KEYS)
-        if unknown:
-            yield Request("code", f"start the judge of {name} with judge.model.engine.{unknown[0]}")
+        if further:
+            yield Request("code", f"start {name} with {further[0]}")
 
 
 def _of_server(server: JudgeServer, name: str) -> Iterator[Request]:

@@ -64,7 +64,7 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
         "name models engine decoding reasoning tasks judge max_excluded_share price track", "verify"
     ),
     ModelConfig: KeyClasses(
-        "path revision adapter tokenizer dtype chat_template_kwargs system_prompt prompt_style shots",
+        "path revision adapter tokenizer dtype chat_template_kwargs system_prompt prompt_style shots effort",
         "chat_template trust_remote_code server",
     ),
     JudgeConfig: KeyClasses("use allow_unpinned max_unscored_share ceiling", "model server"),
@@ -80,7 +80,7 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
     TraceTags: KeyClasses("open close"),
     TaskEntry: KeyClasses(
         "task name kind data prompt turns system shots group protocol k limit role gating margin metrics "
-        "reference decoding options verifier refused",
+        "reference decoding options verifier refused effort",
         "subset rulings",
     ),
     DataSource: KeyClasses("path hub fields"),

@@ -19,7 +19,7 @@ from typing import Any
 
 from genbench.analysis.results.record import Results
 from genbench.analysis.results.run_state import require_results
-from genbench.errors import EngineError, GenbenchError, InputError
+from genbench.errors import ConfigError, EngineError, GenbenchError, InputError
 from genbench.runs.command import run_models
 from genbench.runs.options import RunOptions
 from genbench.store.folder import RunFolder
@@ -84,7 +84,12 @@ class Loop:
         data_dir: str | Path | None = None,
     ) -> None:
         known = read_suite(suite_path(str(suite)), list(overrides))
-        self._model = next(iter(known.config.models))
+        self._model = next(iter(known.written))
+        if known.written[self._model].effort:
+            raise ConfigError(
+                f"{known.where('models', self._model, 'effort')}: a training loop asks a model in one way; "
+                "set its chat_template_kwargs instead"
+            )
         self._versioned = getattr(known.config.engine, "weights", None) is not None
         self._suite, self._track, self._runs = str(suite), track, Path(runs)
         self._limit, self._full_every = limit, full_every

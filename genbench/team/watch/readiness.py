@@ -135,4 +135,4 @@ def needs_tokenizer(rules: WatchRules) -> bool:
     suite, _ = open_suite(RunOptions(suite=rules.suite, overrides=rules.overrides))
     selected_entries(suite, rules.tasks, False)
     like = settings_model(suite)
-    return rules.responses is None and (like is None or suite.config.models[like].tokenizer is None)
+    return rules.responses is None and (like is None or suite.written[like].tokenizer is None)

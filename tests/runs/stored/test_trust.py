@@ -92,6 +92,35 @@ def test_judge_with_its_own_code_or_unknown_engine_keys_is_code(tmp_path: Path) 
     assert any(line.startswith("network: get the checkpoint org/name") for line in found)
 
 
+def test_drawing_again_asks_for_the_checkpoint_the_servers_and_their_code(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    folder = run_of(tmp_path / "run", {})
+    assert asked(folder) == []
+
+    def drawing(model: Task, engine: Task) -> list[str]:
+        stored = folder.require_manifest()
+        config = stored.suite.config | {"models": {"m": model}, "engine": engine}
+        stored = stored.model_copy(update={"suite": stored.suite.model_copy(update={"config": config})})
+        return [str(item) for item in requests_of(folder, stored, None, (), draws=True)]
+
+    place = tmp_path / "elsewhere"
+    assert drawing({"path": str(place)}, {"kind": "vllm", "max_model_len": 64}) == [
+        f"files: load the checkpoint {place}, the model under test"
+    ]
+    found = drawing({"path": "org/m", "chat_template": "/t.jinja"}, {"kind": "vllm", "worker_cls": "evil.W"})
+    assert found[0] == "files: read /t.jinja, for the model under test"
+    assert found[1].startswith("network: get the checkpoint org/m")
+    assert found[2] == "code: start the model under test with engine.worker_cls"
+    served = {"kind": "http", "base_urls": ["http://127.0.0.1:1/v1"], "api_key_env": "PRIVATE_TOKEN"}
+    assert drawing({"path": "org/m"}, served) == [
+        "network: send prompts to http://127.0.0.1:1/v1, the model under test",
+        "environment: send the variable PRIVATE_TOKEN to http://127.0.0.1:1/v1",
+    ]
+    assert drawing({"path": "m"}, {"kind": "evil:Engine"})[0] == (
+        "code: the model under test: load the engine evil:Engine"
+    )
+
+
 def judge_file(place: Path) -> Path:
     path = place / "j.yaml"
     path.write_text(
