@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
+        "genbench compare runs/n/bf16 runs/n/nvfp4 --treatment quantization --gate --card card",
         "genbench compare runs/n/tuned runs/n/tuned-other-judge --judges",
         "genbench compare --published",
         "genbench compare --published runs/mmlu-1a2b3c4d/llama",
@@ -77,6 +78,23 @@ def compare(
         bool,
         typer.Option("--strict-contract", help="Also refuse different circumstances (engine sizes, GPU …)."),
     ] = False,
+    treatment: Annotated[
+        list[str],
+        typer.Option(
+            "--treatment",
+            metavar="NAME",
+            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server. "
+            "Everything else must be equal. Decides on the share of base's score that tuned recovers. "
+            "Repeatable.",
+        ),
+    ] = [],  # noqa: B006
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With a treatment: write the table of a model card to FILE.md, and all numbers to FILE.json.",
+        ),
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Also print causes, strata, noise and circumstances.")
     ] = False,
@@ -124,6 +142,7 @@ def compare(
     """
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
+    from genbench.reports.variant import write_card
 
     check_mode(context, "--judges", judges, own=(), shared=("sides", "task", "as_json"))
     check_mode(context, "--published", published, own=("stored",), shared=("sides", "as_json"))
@@ -148,7 +167,10 @@ def compare(
         allow=allow,
         strict_contract=strict_contract,
         recheck=_answer_check(recheck, data_dir, trust_run),
+        treatment=treatment,
     )
+    if card is not None:
+        write_card(record, card)
     text = compare_text if details else compare_brief
     print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:

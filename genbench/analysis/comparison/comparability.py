@@ -39,6 +39,7 @@ KINDS = (
     "model",
     "run_seed",
     "circumstances",
+    "clock",
 )
 """The first parts of the names of differences. `--allow` takes one of these, or a longer part of the name."""
 _MOST_SHOWN = 40
@@ -62,13 +63,16 @@ def check_names(allow: Iterable[str]) -> None:
             raise InputError(f"--allow {name}: unknown difference name{nearest(name, KINDS)}")
 
 
-def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list[Difference]:
+def settle(
+    found: Sequence[Difference], allow: Sequence[str], what: str, instead: str = ""
+) -> list[Difference]:
     """Return the differences that `allow` lets through.
 
     Args:
         found: the differences.
         allow: names of differences, or their first parts.
         what: the first line of the error.
+        instead: a last line of the error: what else may be done.
 
     Raises:
         NotComparableError: other differences remain. The message lists them and the options that allow them.
@@ -81,7 +85,10 @@ def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list
         lines.append(f"  ... and {len(remaining) - _MOST_SHOWN} more")
     names = " ".join(f"--allow {kind}" for kind in dict.fromkeys(_kind(item) for item in remaining))
     raise NotComparableError(
-        f"{what}:\n" + "\n".join(lines) + f"\nmake them equal, or let the difference through with {names}"
+        f"{what}:\n"
+        + "\n".join(lines)
+        + f"\nmake them equal, or let the difference through with {names}"
+        + (f"\n{instead}" if instead else "")
     )
 
 
