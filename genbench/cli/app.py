@@ -17,7 +17,7 @@ PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare"),
     "Prepare": ("tasks", "doctor", "mirror", "judge"),
     "Stored runs": ("report", "score", "merge"),
-    "Decide": ("estimate", "rank", "power", "quality", "review", "contamination"),
+    "Decide": ("estimate", "drift", "rank", "power", "quality", "review", "contamination"),
     "Every night": ("gate", "trend", "ledger"),
     "Service and clusters": ("queue", "watch", "serve", "launch"),
     "Other tools": ("import", "export", "sandbox"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,7 +93,7 @@ def compare(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With a treatment: write the table of a model card to FILE.md, and all numbers to FILE.json.",
+            help="With a treatment: write the block of a model card to FILE.md, and the record to FILE.json.",
         ),
     ] = None,
     details: Annotated[
@@ -399,3 +400,39 @@ def rank(
 
     record = genbench.rank(runs, tasks=task, reference=reference, allow=allow)
     print_record(record, rank_text, as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench drift runs/n/bf16 variant.yaml",
+        "genbench drift runs/n/bf16 variant.yaml --set engine.kv_cache_dtype=fp8",
+        "genbench drift runs/n/bf16 variant.yaml --model noisy=./noisy --scale '2 % noise'",
+    ),
+)
+@with_run_options("models", "tasks", "limit", "overrides")
+def drift(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The run whose replies are scored.")],
+    suite: SuiteArgument,
+    options: RunOptions,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="What the model differs in, such as '2 % noise'. It becomes a step of the scale of drifts.",
+        ),
+    ] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score the stored replies of a run under the models of a suite: prefill only, nothing is drawn.
+
+    The suite must have the model of the run too, since its own log-probabilities are what others are compared
+    with. At most 100 replies of each task are scored, the first sample of each problem. They are kept in the
+    folder of the run, and `genbench compare --treatment` shows them. The same command continues one that was
+    stopped.
+    """
+    from genbench.reports.variant import drifts_text
+    from genbench.runs.drift import drifts, score_replies
+
+    scored = score_replies(base, replace(options, suite=suite, quiet=quiet), scale=scale)
+    print_record(drifts(base, scored), drifts_text, as_json)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from genbench.errors import RequestFailedError
-from genbench.types import ChoiceScore, Completion, Continuation, ScoreRequest, TextSize
+from genbench.types import ChoiceScore, Completion, Continuation, ScoreRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pydantic import Field
+
+from genbench.analysis.comparison.drift import Drift, drift_between
 from genbench.draw.progress import ProgressLine
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import (
@@ -23,6 +26,7 @@ from genbench.errors import (
     RequestFailedError,
     RunFolderError,
 )
+from genbench.json_record import Count, JsonRecord
 from genbench.models.prepare import PreparedModel, prepare_model
 from genbench.protocols import Engine
 from genbench.runs.event_loop import StopSwitch, run_coroutine, stop_on_signals
@@ -32,10 +36,32 @@ from genbench.store.folder import RunFolder
 from genbench.store.json_files import Appender
 from genbench.store.lock import FolderLock
 from genbench.store.manifest import Manifest
-from genbench.store.reply_scores import ReplyKey, ReplyLine, ScorerRecord, read_scores, scores_path
+from genbench.store.reply_scores import (
+    ReplyKey,
+    ReplyLine,
+    ScorerRecord,
+    all_scores,
+    of_model,
+    read_scores,
+    scores_path,
+)
 from genbench.store.stored_run import StoredRun
 from genbench.suite.suitefile import Suite
 from genbench.types import Completion, Continuation, SampleId, ScoreRequest, TextSize
+
+
+class Drifts(JsonRecord):
+    """The drift of each model whose log-probabilities of a run's replies were just scored."""
+
+    base: str = Field(description="the run whose replies were scored")
+    models: dict[str, Drift | None] = Field(
+        description="by model; null for the model of the run itself, and if that was not scored yet"
+    )
+    left_out: dict[str, Count] = Field(
+        description="replies that a model cannot score: other token ids, or longer than its context"
+    )
+    base_is_scored: bool = Field(description="whether the model of the run was scored")
+
 
 PROBLEMS = 100
 """Problems of a task whose replies are scored by default. 60 tell 3 from 4 bits of a 135M model."""
@@ -89,11 +115,33 @@ def score_replies(base: Path, options: RunOptions, *, scale: str = "") -> list[S
         raise RunFolderError(f"{base}: no reply of an engine to score; draw the run with `genbench run`")
     if scale and len(chosen) != 1:
         raise ConfigError(f"--scale {scale!r}: one model is one step; choose it with --model")
-    switch, found = StopSwitch(), []
+    switch = StopSwitch()
+    scoring = Scoring(base, suite, replies, scale, switch, options.quiet)
     with stop_on_signals(switch.stop), FolderLock(base):
-        for name in chosen:
-            found.append(_score(base, suite, name, replies, scale, options.quiet, switch))
-    return found
+        return [scoring.score(name) for name in chosen]
+
+
+def drifts(base: Path, scored: Sequence[Scored]) -> Drifts:
+    """Return the drift of each scored model from the model of the run.
+
+    Raises:
+        RunFolderError: a file of scores is damaged.
+    """
+    manifest, stored = RunFolder(base).require_manifest(), list(all_scores(base))
+    own = of_model(stored, manifest.model_identity, manifest.terms)
+    found: dict[str, Drift | None] = {}
+    for item in scored:
+        theirs = read_scores(item.path)
+        is_other = own is not None and theirs is not None and own.scorer != theirs.scorer
+        found[theirs.scorer.scale or item.model if theirs else item.model] = (
+            drift_between(base, own, theirs, stored) if is_other and own and theirs else None
+        )
+    return Drifts(
+        base=str(base),
+        models=found,
+        left_out={item.model: item.left_out for item in scored},
+        base_is_scored=own is not None,
+    )
 
 
 def stored_replies(base: Path, tasks: Sequence[str], most: int) -> Iterator[StoredReply]:
@@ -187,41 +235,43 @@ def _digest(ids: Sequence[int]) -> str:
     return hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()
 
 
-def _score(
-    base: Path,
-    suite: Suite,
-    name: str,
-    replies: Sequence[StoredReply],
-    scale: str,
-    quiet: bool,
-    switch: StopSwitch,
-) -> Scored:
-    """Score the replies under one model."""
-    kind = engine_kind(suite.config.engine, suite.folder)
-    kind.prepare_process()
-    model = prepare_model(suite, name, (), kind)
-    if model.settings.no_scores:
-        raise ConfigError(f"model {name} cannot score given texts: {model.settings.no_scores}")
-    terms = {key: value for key, value in model.terms.items() if key != "decoding"}
-    record = ScorerRecord(format=1, model=name, identity=model.identity, terms=terms, scale=scale)
-    path = scores_path(base, record)
-    stored = read_scores(path)
-    encoded = _encoded(base, model, replies)
-    done = {} if stored is None else stored.lines
-    left = [(reply, ids) for reply, ids in encoded if reply.key not in done]
-    progress = ProgressLine(scale or name, len(encoded), len(encoded) - len(left), quiet)
-    if not left:
-        progress.say(f"{scale or name}: all {len(encoded)} replies are scored, nothing is drawn")
-        return Scored(name, path, len(encoded), len(replies) - len(encoded))
-    with ExitStack() as stack:
-        work = Path(stack.enter_context(TemporaryDirectory(prefix="genbench-drift-")))
-        file = Appender(path)
-        stack.callback(file.close)
-        if stored is None:
-            file.append(record.to_json())
-        run_coroutine(_draw(model, work, left, file, progress, switch))
-    progress.close()
-    return Scored(name, path, len(encoded), len(replies) - len(encoded))
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What the replies of a run are scored with: the models of a suite, one after the other."""
+
+    base: Path
+    suite: Suite
+    replies: Sequence[StoredReply]
+    scale: str
+    switch: StopSwitch
+    quiet: bool
+
+    def score(self, name: str) -> Scored:
+        """Score the replies under one model. Replies that are in its file already are not scored again."""
+        kind = engine_kind(self.suite.config.engine, self.suite.folder)
+        kind.prepare_process()
+        model = prepare_model(self.suite, name, (), kind)
+        if model.settings.no_scores:
+            raise ConfigError(f"model {name} cannot score given texts: {model.settings.no_scores}")
+        terms = {key: value for key, value in model.terms.items() if key != "decoding"}
+        record = ScorerRecord(format=1, model=name, identity=model.identity, terms=terms, scale=self.scale)
+        path = scores_path(self.base, record)
+        stored, encoded = read_scores(path), _encoded(self.base, model, self.replies)
+        done = {} if stored is None else stored.lines
+        left = [(reply, ids) for reply, ids in encoded if reply.key not in done]
+        shown = self.scale or name
+        progress = ProgressLine(shown, len(encoded), len(encoded) - len(left), self.quiet)
+        if not left:
+            progress.say(f"{shown}: all {len(encoded)} replies are scored already")
+        else:
+            with ExitStack() as stack:
+                file = Appender(path)
+                stack.callback(file.close)
+                if stored is None:
+                    file.append(record.to_json())
+                run_coroutine(_draw(model, left, file, progress, self.switch))
+            progress.close()
+        return Scored(name, path, len(encoded), len(self.replies) - len(encoded))
 
 
 def _encoded(
@@ -269,7 +319,6 @@ def _only_ends(manifest: Manifest, tokenizer: Any) -> dict[str, int | None]:
 
 async def _draw(
     model: PreparedModel,
-    work: Path,
     left: Sequence[tuple[StoredReply, _Tokens]],
     file: Appender,
     progress: ProgressLine,
@@ -277,31 +326,31 @@ async def _draw(
 ) -> None:
     """Score replies and write a line for each. What is written stays if the engine dies."""
     needed = max(len(ids.context) + len(ids.ids) + 1 for _, ids in left)
-    settings = next(iter(model.settings.narrowed(needed).at(work).members.values()))
-    progress.say(f"{progress.label}: {settings.opening}")
-    settings.load()
-    engine = settings.make()
-    try:
-        await engine.start()
-        progress.begin(engine)
+    with TemporaryDirectory(prefix="genbench-drift-") as work:
+        settings = next(iter(model.settings.narrowed(needed).at(Path(work)).members.values()))
+        progress.say(f"{progress.label}: {settings.opening} to score {len(left)} replies")
+        settings.load()
+        engine = settings.make()
         slots = asyncio.Semaphore(settings.first_workers)
 
         async def one(reply: StoredReply, ids: _Tokens) -> None:
             async with slots:
-                if switch.reason is not None:
-                    return
-                file.append(await _line(engine, reply, ids))
-                progress.tokens += len(ids.ids)
-                progress.sample(reply.key[0])
+                if switch.reason is None:
+                    file.append(await _line(engine, reply, ids))
+                    progress.tokens += len(ids.ids)
+                    progress.sample(reply.key[0])
 
-        async with asyncio.TaskGroup() as group:
-            for reply, ids in left:
-                group.create_task(one(reply, ids))
-    except* (EngineError, RequestFailedError) as errors:
-        first = _first(errors)
-        raise EngineError(f"{first}; the replies scored so far are in {file.path}: run the same command") from first
-    finally:
-        await engine.close()
+        try:
+            await engine.start()
+            progress.begin(engine)
+            async with asyncio.TaskGroup() as group:
+                for reply, ids in left:
+                    group.create_task(one(reply, ids))
+        except* (EngineError, RequestFailedError) as errors:
+            first = _first(errors)
+            raise EngineError(f"{first}; what was scored is in {file.path}: run the same command") from first
+        finally:
+            await engine.close()
     if switch.reason is not None:
         raise InterruptedRunError(
             f"stopped by {switch.reason}; everything finished is in {file.path}, the same command continues"

@@ -1,4 +1,4 @@
-"""Log-probabilities that a model gives the stored replies of a run: one file for each model, in the run's folder.
+"""Log-probabilities that models give the stored replies of a run: a file for each, in the folder of the run.
 
 The file is drawn, not derived. It begins with a line about the model, and has one line for each reply.
 """
@@ -110,6 +110,6 @@ def all_scores(run: Path) -> Iterator[ReplyScores]:
 
 
 def of_model(scores: Sequence[ReplyScores], identity: str, terms: Mapping[str, Any]) -> ReplyScores | None:
-    """Return the scores of a model under its terms, or None if there are none. Steps of the scale are none."""
+    """Return the scores of a model under its terms, or None if there are none. The scale is left out."""
     key = scorer_key(identity, terms)
     return next((one for one in scores if not one.scorer.scale and one.scorer.key == key), None)

@@ -73,7 +73,5 @@ def _name_or_list(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [name, {"type": "array", "items": name}]
 
 
-TreatmentNames = Annotated[
-    tuple[str, ...], BeforeValidator(_listed), Field(json_schema_extra=_name_or_list)
-]
+TreatmentNames = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(json_schema_extra=_name_or_list)]
 """The type of the key `treatment` of a suite: one name or a list."""

@@ -253,7 +253,7 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
     code = gate.exit_code(strict=options.strict) if options.gate else 0
     suite = _suite(gate, found.found)
     if pairing.treated is not None and found.adaptive is None:
-        variant = variant_of(pairing, pairing.treated, found.found, gate, tasks, options.suite_margin)
+        variant = variant_of(pairing, found.found, gate, tasks, margin=options.suite_margin)
         tasks = {
             name: task.model_copy(update={"verdict": verdict_of(task, variant.tasks[name])})
             for name, task in tasks.items()

@@ -1,4 +1,4 @@
-"""Drift: how much less probability a variant gives the stored replies of the model that it is a variant of."""
+"""Drift: how much less probability a variant gives the stored replies of its base."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ class Drift(Loss):
     median_place: float | None = Field(description="median number of the first such token; null without any")
     partings: tuple[Parting, ...] = Field(description="up to three of them, the largest ones")
     left_out: Count = Field(description="replies that only one of the two scored, or under other token ids")
-    scale: tuple[ScaleStep, ...] = Field(description="losses of models whose difference is known, smallest first")
+    scale: tuple[ScaleStep, ...] = Field(
+        description="losses of models whose difference is known, smallest first"
+    )
 
     @property
     def is_shown(self) -> bool:

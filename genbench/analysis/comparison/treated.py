@@ -43,9 +43,7 @@ def declared_treatment(base: Side, tuned: Side, given: Sequence[str]) -> tuple[s
     return ()
 
 
-def treated_by(
-    names: Sequence[str], base: Side, tuned: Side, found: Sequence[Difference]
-) -> Treated | None:
+def treated_by(names: Sequence[str], base: Side, tuned: Side, found: Sequence[Difference]) -> Treated | None:
     """Return which of the differences are those of the treatments. None: there are no treatments.
 
     Other weights are a difference of their own, `model.weights`, unless a treatment changes them.

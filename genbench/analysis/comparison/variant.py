@@ -15,7 +15,6 @@ from pydantic import Field
 from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.comparison.drift import Drift, drift_of
 from genbench.analysis.comparison.pairing import Pairing
-from genbench.analysis.comparison.treated import Treated
 from genbench.analysis.sides.side import SideTask
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.comparison.gate import Gate, GateVerdict
@@ -88,10 +87,10 @@ class Variant(JsonRecord):
 
 def variant_of(
     pairing: Pairing,
-    treated: Treated,
     found: Mapping[str, Paired],
     decision: Gate,
     tasks: Mapping[str, ComparedTask],
+    *,
     margin: float | None,
 ) -> Variant:
     """Return the record of a comparison under a treatment.
@@ -101,6 +100,8 @@ def variant_of(
         tasks: the records of the compared tasks.
         margin: the loss of recovery that counts as none. None: 1 %.
     """
+    treated = pairing.treated
+    assert treated is not None
     gating = [name for name, task in decision.tasks.items() if task.gating]
     ratios, margin = recoveries(found, gating), margin or RECOVERY_MARGIN
     verdicts = {
@@ -115,7 +116,9 @@ def variant_of(
         of_means=ratios.of_means,
         near_zero=tuple(name for name in gating if ratios.tasks[name] is None),
         tasks={
-            name: _task(pairing, name, ratios.tasks[name], tasks[name]) for name in pairing.tasks if name in tasks
+            name: _task(pairing, name, ratios.tasks[name], tasks[name])
+            for name in pairing.tasks
+            if name in tasks
         },
         drift=drift_of(pairing.base, pairing.tuned),
         verdict=suite_verdict(decision, list(verdicts.values()), ratios.mean, margin),

@@ -1,4 +1,4 @@
-"""Recovery: the score of a variant of a model over that of the model itself, with the interval of the ratio."""
+"""Recovery: the score of a variant over that of its base, with the interval of the ratio."""
 
 from __future__ import annotations
 
@@ -128,7 +128,9 @@ def task_verdict(decided: TaskGate, ratio: Ratio | None, problems: int) -> GateV
     return "REGRESSED" if decided.verdict == "REGRESSED" else "INCONCLUSIVE"
 
 
-def suite_verdict(decided: Gate, verdicts: Sequence[GateVerdict], mean: Ratio | None, margin: float) -> GateVerdict:
+def suite_verdict(
+    decided: Gate, verdicts: Sequence[GateVerdict], mean: Ratio | None, margin: float
+) -> GateVerdict:
     """Return the decision on all gating tasks: the mean of their ratios, and none that regressed itself.
 
     Args:
