@@ -56,7 +56,7 @@ def test_recovery_and_the_verdict_of_the_ratio_replace_those_of_the_difference(
     assert headline(record).startswith(f"the variant recovers {100 * ratio.value:.1f} % of base [")
     assert "on sums: NON_INFERIOR at a loss of 10 % (lower bound" in headline(record)
     narrow, _ = found(pair, suite_margin=0.001, margins={"sums": 0.001}, gate=True, strict=True)
-    assert (narrow.suite.verdict, narrow.exit_code) == ("INCONCLUSIVE", 1)
+    assert (narrow.suite.verdict, narrow.exit_code) == ("REGRESSED", 1)
     assert found(pair, suite_margin=0.1, margins={"sums": 0.1}, gate=True, strict=True)[0].exit_code == 0
 
 
