@@ -296,8 +296,9 @@ KINDS = tuple(
         *((1319, 1, mean) for mean in (0.1, 0.6)),
     )
 )
-"""40 kinds of tasks: problems, samples, the score of base, and how the variant loses. That is nothing, a little
-everywhere, or a share of the problems as a whole."""
+"""40 kinds of tasks: problems, samples, the score of base, and how the variant loses.
+
+It loses nothing, a little everywhere, or a share of the problems as a whole."""
 LOST = (0.02, 0.05)
 """What the variant loses of base's score, which is the margin."""
 

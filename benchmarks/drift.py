@@ -3,10 +3,10 @@
     python benchmarks/drift.py scale RUN SUITE NAME=FOLDER WORK   # RUN is a run of the model NAME of SUITE
     python benchmarks/drift.py harm FOLDER COPY noise=0.05        # or bits=4
 
-`scale` scores the stored replies of RUN under each step (`genbench drift --scale`), so that `genbench drift` and
-`genbench compare --treatment` name the steps next to a drift. A step that is done is not scored again. Noise is
-normal, relative to the spread of each matrix. Rounding has one step for each 32 weights of a row, and is
-stored as bfloat16. Embeddings stay. On the CPU a step takes a minute for 60 replies of a model of 135M.
+`scale` scores the stored replies of RUN under each step (`genbench drift --scale`), so that `genbench drift`
+and `genbench compare --treatment` name the steps next to a drift. A step that is done is not scored again.
+Noise is normal, relative to the spread of each matrix. Rounding has one step for each 32 weights of a row, and
+is stored as bfloat16. Embeddings stay.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def test_compare_finds_the_scores_of_both_models_by_weights_and_terms(make_run: 
     )
     with_scale.write_text(with_scale.read_text() + "{}\n")
     with pytest.raises(
-        RunFolderError, match="drift.noise.*:14: .*delete the file, `genbench drift` makes it again"
+        RunFolderError, match=r"drift\.noise.*:14: .*delete the file, `genbench drift` makes it again"
     ):
         compare(base, tuned, treatment=["quantization"])
 

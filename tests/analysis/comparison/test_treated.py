@@ -140,7 +140,7 @@ def variant(treatment: str) -> Side:
 @each_row("treatment", TREATMENTS)
 def test_the_terms_of_a_treatment_may_differ_and_are_named(treatment: str) -> None:
     base, tuned = side(VLLM), variant(treatment)
-    with pytest.raises(NotComparableError, match=f"declare it: --treatment {treatment}$"):
+    with pytest.raises(NotComparableError, match=rf"declare it: --treatment {treatment}$"):
         pair(base, tuned)
     found = known(pair(base, tuned, treatment).treated)
     assert found.names == (treatment,)
@@ -181,7 +181,7 @@ def test_groups_and_an_allowed_difference_beside_the_treatment() -> None:
         replace(own, tasks={"t": task(groups=groups)})
         for own, groups in ((base, ("a", "a", "b", "b")), (tuned, ("a", "b", "b", "b")))
     )
-    with pytest.raises(NotComparableError, match="groups.t"):
+    with pytest.raises(NotComparableError, match=r"groups\.t"):
         pair(base, tuned, "quantization")
     found = pair_sides(base, tuned, ["groups"], False, ["quantization"])
     assert [item.name for item in found.allowed] == ["groups.t"]
@@ -190,13 +190,13 @@ def test_groups_and_an_allowed_difference_beside_the_treatment() -> None:
 def test_other_weights_are_the_purpose_of_some_treatments_only() -> None:
     weights = with_manifest(model_identity="sha256:b")
     assert pair(side(VLLM), weights(side(VLLM)), "quantization").treated is not None
-    with pytest.raises(NotComparableError, match="model.weights: sha256:a -> sha256:b"):
+    with pytest.raises(NotComparableError, match=r"model\.weights: sha256:a -> sha256:b"):
         pair(side(VLLM), weights(variant("kv_cache")), "kv_cache")
 
 
 def test_a_term_that_both_sides_state_is_no_matter_of_the_server() -> None:
     tuned = side({**SERVER, "dtype": "float16"})
-    with pytest.raises(NotComparableError, match="terms.dtype"):
+    with pytest.raises(NotComparableError, match=r"terms\.dtype"):
         pair(side(VLLM), tuned, "server")
 
 
