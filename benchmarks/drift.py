@@ -5,8 +5,8 @@
 
 `scale` scores the stored replies of RUN under each step (`genbench drift --scale`), so that `genbench drift`
 and `genbench compare --treatment` name the steps next to a drift. A step that is done is not scored again.
-Noise is normal, relative to the spread of each matrix. Rounding has one step for each 32 weights of a row, and
-is stored as bfloat16. Embeddings stay.
+Noise is normal, relative to the spread of each matrix. Rounding has one step for each 32 weights of a row,
+and keeps the type of the file. Embeddings stay.
 """
 
 from __future__ import annotations

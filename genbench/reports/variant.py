@@ -113,6 +113,8 @@ def drifts_text(record: Drifts) -> str:
         if drift is not None:
             lines += drift_lines("base", name, drift)
             lines += (f"  {task}: {_loss_words(own)}" for task, own in drift.tasks.items())
+            if drift.retokenized:
+                lines.append(f"  {drift.retokenized} replies have another number of tokens than were drawn")
             lines.append("  by place: " + ", ".join(f"{part.begin}+ {part.loss:.4f}" for part in drift.curve))
         elif record.base_is_scored:
             lines.append(f"{name}: scored; it is the model of the run")

@@ -65,6 +65,9 @@ class Drifts(JsonRecord):
 
 PROBLEMS = 100
 """Problems of a task whose replies are scored by default. 60 tell 3 from 4 bits of a 135M model."""
+_IN_FLIGHT = 8
+"""Replies that are scored at a time. Their logits are computed in one step: 60 of them took more than the two
+minutes after which an engine on two busy cores counts as dead, and gained nothing."""
 MOST_TOKENS = 8192
 """Tokens of a reply that are scored. vLLM's CPU runner keeps a row of the whole vocabulary for each token."""
 
@@ -331,7 +334,7 @@ async def _draw(
         progress.say(f"{progress.label}: {settings.opening} to score {len(left)} replies")
         settings.load()
         engine = settings.make()
-        slots = asyncio.Semaphore(settings.first_workers)
+        slots = asyncio.Semaphore(min(_IN_FLIGHT, settings.first_workers))
 
         async def one(reply: StoredReply, ids: _Tokens) -> None:
             async with slots:
@@ -348,7 +351,9 @@ async def _draw(
                     group.create_task(one(reply, ids))
         except* (EngineError, RequestFailedError) as errors:
             first = _first(errors)
-            raise EngineError(f"{first}; what was scored is in {file.path}: run the same command") from first
+            raise EngineError(
+                f"{progress.label}: what was scored is in {file.path}, and the same command continues: {first}"
+            ) from first
         finally:
             await engine.close()
     if switch.reason is not None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from genbench.analysis.adaptive.gate import adaptive_of
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.analysis.comparison.compared_task import (
     ComparedTask,
@@ -206,6 +207,11 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
             f"{error}\nthese are the same texts of one model; what another judge makes of them is printed by "
             "genbench compare --judges"
         ) from None
+    if pairing.treated is not None and adaptive_of(tuned) is not None:
+        raise InputError(
+            f"{tuned.path}: the looks of an adaptive run decided by the difference, and a treatment is decided "
+            "by the ratio; draw it without --adaptive"
+        )
     pairing, texts = _without_unrated(pairing)
     if options.gate and texts and not pairing.tasks:
         raise InputError(
@@ -252,7 +258,7 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
     tasks = with_readings(tasks, readings)
     code = gate.exit_code(strict=options.strict) if options.gate else 0
     suite = _suite(gate, found.found)
-    if pairing.treated is not None and found.adaptive is None:
+    if pairing.treated is not None:
         variant = variant_of(pairing, found.found, gate, tasks, margin=options.suite_margin)
         tasks = {
             name: task.model_copy(update={"verdict": verdict_of(task, variant.tasks[name])})

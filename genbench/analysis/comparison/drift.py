@@ -72,6 +72,9 @@ class Drift(Loss):
     median_place: float | None = Field(description="median number of the first such token; null without any")
     partings: tuple[Parting, ...] = Field(description="up to three of them, the largest ones")
     left_out: Count = Field(description="replies that only one of the two scored, or under other token ids")
+    retokenized: Count = Field(
+        description="scored replies whose text gives another number of tokens than were drawn"
+    )
     scale: tuple[ScaleStep, ...] = Field(
         description="losses of models whose difference is known, smallest first"
     )
@@ -142,6 +145,7 @@ def drift_between(
         median_place=float(np.median(list(first.values()))) if first else None,
         partings=tuple(_partings(run, pairs, first)),
         left_out=len(base.lines.keys() | variant.lines.keys()) - len(pairs),
+        retokenized=sum(not one.base.as_drawn for one in pairs),
         scale=tuple(sorted(steps, key=lambda step: step.loss)),
     )
 

@@ -123,7 +123,7 @@ def task_verdict(decided: TaskGate, ratio: Ratio | None, problems: int) -> GateV
     A drop that is shown, but is smaller than the margin, is no regression of a variant: a loss within the
     margin was accepted.
     """
-    if ratio is not None and _can_show(problems, decided.margin) and ratio.lower > 1 - decided.margin:
+    if ratio is not None and _excludes(ratio, decided.margin, problems):
         return "NON_INFERIOR"
     return "REGRESSED" if decided.verdict == "REGRESSED" else "INCONCLUSIVE"
 
@@ -140,12 +140,16 @@ def suite_verdict(
     """
     if "REGRESSED" in verdicts:
         return "REGRESSED"
-    enough = _can_show(decided.together.problems, margin)
-    if mean is not None and enough and mean.lower > 1 - margin and not decided.undecided:
+    excluded = mean is not None and _excludes(mean, margin, decided.together.problems)
+    if excluded and not decided.undecided:
         return "NON_INFERIOR"
     return "REGRESSED" if decided.verdict == "REGRESSED" else "INCONCLUSIVE"
 
 
-def _can_show(problems: float, margin: float) -> bool:
-    """Return whether so many problems could show that no more than the margin was lost."""
-    return problems >= MIN_PROBLEMS and problems * margin >= SHOWABLE_LOSSES
+def _excludes(ratio: Ratio, margin: float, problems: float) -> bool:
+    """Return whether a loss of the margin is excluded.
+
+    So few problems that they could not show such a loss vouch for no margin, unless a gain is shown.
+    """
+    enough = problems * margin >= SHOWABLE_LOSSES or ratio.lower > 1
+    return problems >= MIN_PROBLEMS and enough and ratio.lower > 1 - margin

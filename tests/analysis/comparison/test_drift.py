@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_changes_of_both_signs_are_no_loss_and_are_counted_as_moved(make_run: Ma
 
 def test_where_two_part_is_told_with_the_text_before_it(make_run: MakeRun) -> None:
     run = make_run("b", lambda i: [RIGHT] * 4)
-    losses = [[0.0, 0.0, 3.0, 5.0], *NONE[1:]]
+    losses = [[0.0, 0.9, 3.0, 5.0], *NONE[1:]]
     found = known(drift_between(run, scores("b", NONE), scores("v", losses)))
     assert found.parted == pytest.approx(1 / 12)
     [one] = found.partings
@@ -122,8 +123,8 @@ def test_compare_finds_the_scores_of_both_models_by_weights_and_terms(make_run: 
         found = scores(name, losses)
         scorer = found.scorer.model_copy(update={"terms": manifest.terms})
         write(base, ReplyScores(scorer, found.lines))
-    found = known(compare(base, tuned, treatment=["quantization"]).variant)
-    assert known(found.drift).loss == pytest.approx(0.2)
+    variant = known(compare(base, tuned, treatment=["quantization"]).variant)
+    assert known(variant.drift).loss == pytest.approx(0.2)
     with_scale = write(base, scores("v", [[0.3] * 4] * 12, scale="noise"))
     assert (
         known(known(compare(base, tuned, treatment=["quantization"]).variant).drift).scale[0].label == "noise"
@@ -144,7 +145,7 @@ def test_a_torn_last_line_is_dropped_and_a_file_without_a_head_is_none(tmp_path:
 
 
 def test_decoding_is_no_part_of_who_scores_and_the_engine_is() -> None:
-    terms = {"engine": {"name": "http", "version": "1"}, "dtype": "bfloat16"}
+    terms: dict[str, Any] = {"engine": {"name": "http", "version": "1"}, "dtype": "bfloat16"}
     own = scorer_key("i", terms)
     told = {
         **terms,

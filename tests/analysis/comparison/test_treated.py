@@ -72,8 +72,13 @@ def index(digest: str = "d", *, max_tokens: int = 8, reference: str = "r", drawn
 
 
 def task(**changes: Any) -> SideTask:
-    known = {"k": 1, "index": index(), "described": task_record(), "statuses": (("correct",),) * 4}
-    return side_task([[1.0]] * 4, **(known | changes))
+    own: dict[str, Any] = {
+        "k": 1,
+        "index": index(),
+        "described": task_record(),
+        "statuses": (("correct",),) * 4,
+    }
+    return side_task([[1.0]] * 4, **(own | changes))
 
 
 def side(terms: dict[str, Any], path: str = "runs/base", **changes: Any) -> Side:

@@ -25,7 +25,7 @@ def base_answers(i: int) -> list[str]:
 
 
 def variant_answers(i: int) -> list[str]:
-    """One right answer in twelve becomes unreadable, one problem turns right, one in twelve falls into Chinese."""
+    """In one of twelve an answer is not readable, in one it is in Chinese, and one problem turns right."""
     if i == 4:
         return [RIGHT] * 4
     return [

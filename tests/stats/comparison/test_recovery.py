@@ -78,6 +78,13 @@ def test_too_few_problems_vouch_for_no_margin() -> None:
     decided, ratio = gate({"t": pair}), known(recovery(pair))
     assert task_verdict(decided.tasks["t"], ratio, pair.n) == "NON_INFERIOR"  # 3 % of 150 problems
     assert suite_verdict(decided, ["NON_INFERIOR"], ratio, 0.01) == "INCONCLUSIVE"
+    before = np.arange(150) < 90
+    for gained, verdict in ((5, "INCONCLUSIVE"), (30, "NON_INFERIOR")):
+        after = (np.arange(150) > 0) & (np.arange(150) < 90 + gained)  # one is lost
+        pair = paired(before[:, None].astype(float), after[:, None].astype(float))
+        decided, ratio = gate({"t": pair}, margins={"t": 0.01}), known(recovery(pair))
+        assert ratio.lower > 0.99
+        assert task_verdict(decided.tasks["t"], ratio, pair.n) == verdict
 
 
 def test_a_task_that_regressed_decides_whatever_the_mean() -> None:
