@@ -352,7 +352,7 @@ async def _draw(
         except* (EngineError, RequestFailedError) as errors:
             first = _first(errors)
             raise EngineError(
-                f"{progress.label}: what was scored is in {file.path}, and the same command continues: {first}"
+                f"{progress.label}: what was scored is in {file.path}; run the same command again: {first}"
             ) from first
         finally:
             await engine.close()

@@ -18,7 +18,7 @@ def row(token: int, logprob: float, rank: int) -> dict[int, Any]:
 
 
 def test_a_sum_is_greedy_if_each_token_has_rank_one() -> None:
-    assert sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 1)], "r") == Scored(-1.5, 2, True)
+    assert sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 1)], "r") == Scored(-1.5, 2, True, (-1.0, -0.5))
     assert not sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 2)], "r").greedy
 
 

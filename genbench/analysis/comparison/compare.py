@@ -209,8 +209,8 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         ) from None
     if pairing.treated is not None and adaptive_of(tuned) is not None:
         raise InputError(
-            f"{tuned.path}: the looks of an adaptive run decided by the difference, and a treatment is decided "
-            "by the ratio; draw it without --adaptive"
+            f"{tuned.path}: the looks of an adaptive run decided by the difference, and a treatment is "
+            "decided by the ratio; draw it without --adaptive"
         )
     pairing, texts = _without_unrated(pairing)
     if options.gate and texts and not pairing.tasks:

@@ -131,7 +131,9 @@ def drift_between(
     steps = [
         ScaleStep(label=step.scorer.scale, **_loss(found, f"scale {step.scorer.scale}").to_json())
         for step in stored
-        if step.scorer.scale and (found := _pairs(base, step, {one.key for one in pairs}))
+        if step.scorer.scale
+        and step.scorer != variant.scorer
+        and (found := _pairs(base, step, {one.key for one in pairs}))
     ]
     return Drift(
         **_loss(pairs, "drift").to_json(),
