@@ -21,6 +21,7 @@ from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import (
     ConfigError,
     EngineError,
+    GenbenchError,
     InterruptedRunError,
     NotComparableError,
     RequestFailedError,
@@ -349,11 +350,12 @@ async def _draw(
             async with asyncio.TaskGroup() as group:
                 for reply, ids in left:
                     group.create_task(one(reply, ids))
-        except* (EngineError, RequestFailedError) as errors:
+        except* GenbenchError as errors:
             first = _first(errors)
-            raise EngineError(
-                f"{progress.label}: what was scored is in {file.path}; run the same command again: {first}"
-            ) from first
+            if isinstance(first, EngineError | RequestFailedError):
+                where = f"what was scored is in {file.path}; run the same command again"
+                raise EngineError(f"{progress.label}: {where}: {first}") from first
+            raise first from None
         finally:
             await engine.close()
     if switch.reason is not None:
@@ -395,6 +397,6 @@ async def _line(engine: Engine, reply: StoredReply, ids: _Tokens) -> dict[str, A
         sample_index=index,
         ids=ids.digest,
         as_drawn=ids.as_drawn,
-        logprobs=tuple(round(value, 5) for value in each),
+        logprobs=tuple(min(0.0, round(value, 5)) for value in each),
         ends=ids.ends,
     ).to_json()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ from genbench.store.json_files import read_lines
 _NAMED = re.compile(r"drift\..+\.jsonl")
 ReplyKey = tuple[str, str, int]
 """Task, problem and number of the sample."""
+
+
+LogProb = Annotated[float, Field(le=0, allow_inf_nan=False)]
 
 
 class ScorerRecord(JsonRecord):
@@ -48,7 +51,7 @@ class ReplyLine(JsonRecord):
     sample_index: Count = Field(description="number of the sample")
     ids: str = Field(description="digest of the token ids of prompt and reply")
     as_drawn: bool = Field(description="whether the reply has as many tokens as were drawn")
-    logprobs: tuple[float, ...] = Field(description="of each token, in nats")
+    logprobs: tuple[LogProb, ...] = Field(description="of each token, in nats")
     ends: tuple[Count, ...] = Field(description="characters of the reply up to the end of each token")
 
 
