@@ -1,6 +1,6 @@
 """Simulated coverage of the intervals, and error and power of the paired tests and the gate.
 
-    python benchmarks/coverage.py [--reps 1000] [--part intervals|others|groups|rerun|paired|gate]
+    python benchmarks/coverage.py [--reps 1000] [--part intervals|others|groups|rerun|paired|gate|recovery]
 
 Problems' true means are drawn from a beta law with the given mean and ICC (share of a score's
 variance that is between problems). Base and tuned are coupled by a Gaussian copula. Prints
@@ -23,6 +23,7 @@ from scipy.special import betaincinv, ndtr
 
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import Paired, paired
+from genbench.stats.comparison.recovery import recoveries, recovery, suite_verdict, task_verdict
 from genbench.stats.estimates import estimate
 from genbench.stats.intervals import problem_interval, rerun_interval, t_quantile
 from genbench.stats.resample import cluster
@@ -274,6 +275,103 @@ def gates(reps: int) -> None:
         row(label, [f"{count / reps * 100:.1f}" for count in counts])
 
 
+KINDS = tuple(
+    (n, k, mean, harm)
+    for n, k, means in (
+        (100, 4, (0.3, 0.6, 0.9)),
+        (198, 8, (0.1, 0.6, 0.9)),
+        (500, 4, (0.1, 0.6, 0.97)),
+        (541, 1, (0.3, 0.6, 0.9)),
+        (1319, 1, (0.3, 0.9, 0.97)),
+    )
+    for mean in means
+    for harm in ("spread", "collapse")
+) + tuple(
+    (n, k, mean, "none")
+    for n, k, mean in (
+        *((100, 4, mean) for mean in (0.3, 0.9)),
+        *((198, 8, mean) for mean in (0.3, 0.97)),
+        *((500, 4, mean) for mean in (0.3, 0.9)),
+        *((541, 1, mean) for mean in (0.1, 0.97)),
+        *((1319, 1, mean) for mean in (0.1, 0.6)),
+    )
+)
+"""40 kinds of tasks: problems, samples, the score of base, and how the variant loses.
+
+It loses nothing, a little everywhere, or a share of the problems as a whole."""
+LOST = (0.02, 0.05)
+"""What the variant loses of base's score, which is the margin."""
+
+
+def variant_pair(kind: tuple[int, int, float, str], lost: float, rng: np.random.Generator) -> Paired:
+    n, k, mean, harm = kind
+    setting, first = Setting(n, k, mean), rng.standard_normal(n)
+    p = setting.true_means(first)
+    if harm == "collapse":
+        q = np.where(rng.random(n) < lost, 0.0, p)
+    else:
+        second = 0.98 * first + np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
+        q = replace(setting, mean=mean * (1 - (lost if harm == "spread" else 0.0))).true_means(second)
+    return paired(sampled(p, k, rng), sampled(q, k, rng))
+
+
+def ratios(reps: int) -> None:
+    """Interval of recovery, and false NON_INFERIOR at the margin: 40 kinds of tasks, then suites."""
+    header("n x k, mean, harm", [f"-{lost:.0%}: CI coverage %; NON_INFERIOR %; not given" for lost in LOST])
+    hits, wrong, given, asked = 0, 0, 0, 0
+    least = 1.0
+    for number, kind in enumerate(KINDS):
+        n, k, mean, harm = kind
+        cells = []
+        for lost in LOST:
+            truth = 1.0 if harm == "none" else 1 - lost
+            found = [
+                (pair, recovery(pair))
+                for rep in range(reps)
+                for pair in [variant_pair(kind, lost, np.random.default_rng((number, rep)))]
+            ]
+            known = [(pair, ratio) for pair, ratio in found if ratio is not None]
+            inside = sum(ratio.ci[0] <= truth <= ratio.ci[1] for _, ratio in known)
+            passed = sum(
+                task_verdict(gate({"t": pair}, margins={"t": lost}).tasks["t"], ratio, n) == "NON_INFERIOR"
+                for pair, ratio in known
+            )
+            hits, given, least = hits + inside, given + len(known), min(least, inside / max(1, len(known)))
+            if harm != "none":
+                wrong, asked = wrong + passed, asked + len(known)
+            share = 100 / max(1, len(known))
+            cells.append(f"{inside * share:.1f}; {passed * share:.1f}; {reps - len(known)}")
+        row(f"{n} x {k}, {mean}, {harm}", cells)
+    pairs_of = f"{len(KINDS)} kinds, {given:,} pairs"
+    print(f"\n{pairs_of}: coverage {100 * hits / given:.1f} %, least {100 * least:.1f} %")
+    print(f"NON_INFERIOR at a loss of the margin {100 * wrong / asked:.1f} %")
+    suites(reps)
+
+
+def suites(reps: int) -> None:
+    """Five tasks that lose the same share: the mean of their ratios and the verdict on the suite."""
+    header("five tasks, margin 2 %", ("CI coverage %", "NON_INFERIOR %", "REGRESSED %"))
+    kinds = [KINDS[place] for place in (2, 8, 14, 20, 26)]
+    for harm in ("none", "spread", "collapse"):
+        counts = np.zeros(3)
+        for rep in range(reps):
+            tasks = {
+                str(i): variant_pair((n, k, mean, harm), 0.02, np.random.default_rng((i, rep)))
+                for i, (n, k, mean, _) in enumerate(kinds)
+            }
+            decided, found = gate(tasks), recoveries(tasks, list(tasks))
+            assert found.mean is not None
+            truth = 1.0 if harm == "none" else 0.98
+            each = [task_verdict(decided.tasks[name], found.tasks[name], tasks[name].n) for name in tasks]
+            verdict = suite_verdict(decided, each, found.mean, 0.02)
+            counts += (
+                found.mean.ci[0] <= truth <= found.mean.ci[1],
+                verdict == "NON_INFERIOR",
+                verdict == "REGRESSED",
+            )
+        row({"none": "no loss"}.get(harm, f"-2 %, {harm}"), [f"{count / reps * 100:.1f}" for count in counts])
+
+
 PARTS = {
     "intervals": intervals,
     "others": others,
@@ -281,6 +379,7 @@ PARTS = {
     "rerun": rerun,
     "paired": pairs,
     "gate": gates,
+    "recovery": ratios,
 }
 
 

@@ -140,6 +140,7 @@ RECORDS: Mapping[str, str] = MappingProxyType(
         "compare": "genbench.analysis.comparison.compare:Comparison",
         "compare_judges": "genbench.analysis.comparison.judge_change:JudgeChanges",
         "estimate": "genbench.analysis.estimate:Estimation",
+        "drift": "genbench.runs.drift:Drifts",
         "power": "genbench.runs.power:PowerPlan",
         "noise": "genbench.stats.noise:NoiseMeasurement",
         "rank": "genbench.analysis.rank:Ranking",

@@ -199,6 +199,8 @@ class ScoreRequest(Request):
 
     continuations: tuple[Continuation, ...] = ()
     sizes: tuple[TextSize, ...] = ()
+    by_token: bool = False
+    """Whether the log-probability of each token is wanted, and not only their sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,8 @@ class ChoiceScore:
     greedy: bool
     prior: float | None = None
     merged: bool = False
+    by_token: tuple[float, ...] | None = None
+    """The log-probability of each token, if the request wants them. They are not stored in a run."""
 
 
 @dataclass(frozen=True, slots=True)

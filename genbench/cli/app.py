@@ -16,7 +16,7 @@ from genbench.registry import COMMANDS
 PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare", "report"),
     "Before a run": ("tasks", "doctor", "power", "prompts", "subset", "mirror"),
-    "Other measures": ("perplexity", "parity", "noise", "contamination"),
+    "Other measures": ("perplexity", "drift", "parity", "noise", "contamination"),
     "Judges and people": ("judge", "rank", "label", "arena", "review"),
     "Stored runs": ("status", "score", "audit", "merge", "metrics", "budgets", "quality"),
     "Training and nights": ("watch", "checkpoints", "schedule", "gate", "trend", "ledger", "prune"),

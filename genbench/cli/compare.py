@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
+        "genbench compare runs/n/bf16 runs/n/nvfp4 --treatment quantization --gate --card card",
     ),
 )
 def compare(
@@ -69,6 +71,23 @@ def compare(
         bool,
         typer.Option("--strict-contract", help="Also refuse different circumstances (engine sizes, GPU …)."),
     ] = False,
+    treatment: Annotated[
+        list[str],
+        typer.Option(
+            "--treatment",
+            metavar="NAME",
+            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server. "
+            "Everything else must be equal. Decides on the share of base's score that tuned recovers. "
+            "Repeatable.",
+        ),
+    ] = [],  # noqa: B006
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With a treatment: write the block of a model card to FILE.md, and the record to FILE.json.",
+        ),
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Also print causes, strata, noise and circumstances.")
     ] = False,
@@ -95,6 +114,7 @@ def compare(
     """
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
+    from genbench.reports.variant import write_card
 
     if len(sides) != 2:
         raise typer.BadParameter(f"wanted two, found {len(sides)}", param_hint="BASE TUNED")
@@ -111,7 +131,10 @@ def compare(
         allow=allow,
         strict_contract=strict_contract,
         recheck=_answer_check(recheck, data_dir, trust_run),
+        treatment=treatment,
     )
+    if card is not None:
+        write_card(record, card)
     text = compare_text if details else compare_brief
     print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:
@@ -360,3 +383,39 @@ def rank(
 
     record = genbench.rank(runs, tasks=task, reference=reference, allow=allow)
     print_record(record, rank_text, as_json)
+
+
+@app.command(
+    epilog=examples(
+        "genbench drift runs/n/bf16 variant.yaml",
+        "genbench drift runs/n/bf16 variant.yaml --set engine.kv_cache_dtype=fp8",
+        "genbench drift runs/n/bf16 variant.yaml --model noisy=./noisy --scale '2 % noise'",
+    ),
+)
+@with_run_options("models", "tasks", "limit", "overrides")
+def drift(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The run whose replies are scored.")],
+    suite: SuiteArgument,
+    options: RunOptions,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="What the model differs in, such as '2 % noise'. It becomes a step of the scale of drifts.",
+        ),
+    ] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score the stored replies of a run under the models of a suite: prefill only, nothing is drawn.
+
+    The suite must have the model of the run too, since its own log-probabilities are what others are compared
+    with. At most 100 replies of each task are scored, the first sample of each problem. They are kept in the
+    folder of the run, and `genbench compare --treatment` shows them. The same command continues one that was
+    stopped.
+    """
+    from genbench.reports.variant import drifts_text
+    from genbench.runs.drift import drifts, score_replies
+
+    scored = score_replies(base, replace(options, suite=suite, quiet=quiet), scale=scale)
+    print_record(drifts(base, scored), drifts_text, as_json)

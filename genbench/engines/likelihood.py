@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from genbench.errors import RequestFailedError
-from genbench.types import ChoiceScore, Completion, Continuation, ScoreRequest, TextSize
+from genbench.types import ChoiceScore, Completion, Continuation, ScoreRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Scored:
     logprob: float
     tokens: int
     greedy: bool
+    by_token: tuple[float, ...] = ()
 
 
 def sum_of(ids: Sequence[int], rows: Sequence[Any], name: str) -> Scored:
@@ -32,19 +33,22 @@ def sum_of(ids: Sequence[int], rows: Sequence[Any], name: str) -> Scored:
     Raises:
         RequestFailedError: a row is of another token, or has no finite number.
     """
-    total, greedy = 0.0, True
+    total, greedy, each = 0.0, True, list[float]()
     for token, row in zip(ids, rows, strict=True):
-        total += logprob_of(row, token, name)
+        each.append(logprob_of(row, token, name))
+        total += each[-1]
         greedy = greedy and row[token].rank == 1
-    return Scored(total, len(ids), greedy)
+    return Scored(total, len(ids), greedy, tuple(each))
 
 
-def joined(
-    items: Sequence[Continuation], found: Sequence[Scored], sizes: Sequence[TextSize]
-) -> tuple[ChoiceScore, ...]:
-    """Return one score for each choice: the sum over its windows, and its prior if it has one."""
-    choices = []
-    for place, size in enumerate(sizes):
+def joined(request: ScoreRequest, found: Sequence[Scored]) -> tuple[ChoiceScore, ...]:
+    """Return one score for each choice: the sum over its windows, and its prior if it has one.
+
+    Args:
+        found: the scores of the request's continuations.
+    """
+    choices, items = [], request.continuations
+    for place, size in enumerate(request.sizes):
         own = [(i, s) for i, s in zip(items, found, strict=True) if i.choice == place and not i.is_prior]
         prior = [s.logprob for i, s in zip(items, found, strict=True) if i.choice == place and i.is_prior]
         choices.append(
@@ -57,6 +61,7 @@ def joined(
                 greedy=all(score.greedy for _, score in own),
                 prior=min(0.0, prior[0]) if prior else None,
                 merged=any(item.is_merged for item, _ in own),
+                by_token=sum((score.by_token for _, score in own), ()) if request.by_token else None,
             )
         )
     return tuple(choices)

@@ -11,6 +11,7 @@ from genbench.analysis.side_by_side import ChangedTexts
 from genbench.reports.figures import measure_change
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
+from genbench.reports.variant import variant_sentence
 from genbench.stats.comparison.causes import CauseRecord, status_words
 from genbench.stats.comparison.gate import MIN_PROBLEMS, SHOWABLE_LOSSES
 
@@ -132,6 +133,8 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
     The direction is that of the mean's interval, whatever the verdict: a rule that asks for more than the
     mean must not be told as ignorance of it. Each clause has a known error, see docs/decide.md.
     """
+    if record.variant is not None:
+        return variant_sentence(record, record.variant)
     if not record.tasks and record.texts:
         changed = ", ".join(f"{name}: {changed_words(found)}" for name, found in record.texts.items())
         return f"Nothing here is scored, so there is no verdict. {changed}."

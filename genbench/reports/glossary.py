@@ -89,6 +89,9 @@ GLOSSARY: tuple[Part, ...] = (
             "share, tuned": "Share of tuned's samples with this status.",
             "gating": "A task that decides. If the suite names none, all tasks decide.",
             "margin": "The loss in points that counts as none, for a task or for the mean.",
+            "treatment": "What differs on purpose between a model and a variant of it, such as quantization.",
+            "recovery": "The score of a variant in percent of base's score.",
+            "drift": "How much less log-probability a variant gives the stored replies of base, a token.",
             "release rule": "What must be shown before a run is called released: no task is worse, and a "
             "loss of more than the margin is excluded.",
             "verdict": "The decision on a task: regressed, improved, non inferior or inconclusive.",

@@ -21,6 +21,7 @@ from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, RequestBody, 
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
+from genbench.suite.treatment import TreatmentNames
 from genbench.types import UNRATED
 
 MAX_SEED = 2**53
@@ -394,6 +395,12 @@ class SuiteConfig(Strict):
     verify: VerifyConfig = VerifyConfig()
     judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)
+    treatment: TreatmentNames = Field(
+        (),
+        description="what differs between these models on purpose, see `genbench compare --treatment`; "
+        "everything else must be equal",
+        exclude_if=lambda names: not names,
+    )
     price: Price | None = Field(None, description="prices, from which results give the cost of each task")
 
     track: NamedTrack | None = Field(

@@ -154,6 +154,12 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "margin of an unknown task": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "u=3"), "--margin u"),
     "unknown difference": (("compare", "base.jsonl", "tuned.jsonl", "--allow", "term"), "mean 'terms'"),
     "noise of a file": (("noise", "base.jsonl", "tuned.jsonl"), "not a run folder"),
+    "unknown treatment": (
+        ("compare", "base.jsonl", "tuned.jsonl", "--treatment", "quantisation"),
+        "did you mean 'quantization'",
+    ),
+    "card without a treatment": (("compare", "base.jsonl", "tuned.jsonl", "--card", "c"), "--treatment"),
+    "drift of a file": (("drift", "base.jsonl", "variant"), "not a run folder"),
     "one side": (("compare", "base.jsonl"), "wanted two, found 1"),
     "metrics of nothing": (("metrics", "no"), "no: no such file or folder"),
     "power of no suite": (("power", "no.yaml"), "no.yaml"),
@@ -212,3 +218,22 @@ def test_noise_refuses_one_seed_and_other_models(genbench: Cli, place: Path) -> 
     record = json.loads(measured.out)
     assert record == json.loads((place / "out/base/noise.json").read_text())
     assert record["tasks"]["sums"]["changed_samples"] == 0.5
+
+
+def test_a_treatment_is_decided_by_recovery_and_written_as_a_card(
+    genbench: Cli, files: tuple[str, str]
+) -> None:
+    outcome = genbench("compare", *files, "--treatment", "quantization", "--gate", "--card", "card")
+    assert outcome.code == 1
+    assert outcome.out.startswith("tuned.jsonl recovers 60.0 % of base.jsonl [")
+    assert "on t: REGRESSED, a drop is shown in t (lower bound" in outcome.out
+    assert "| t | 83.3 | 50.0 | 60.0 % [" in Path("card.md").read_text()
+    assert json.loads(Path("card.json").read_text())["variant"]["verdict"] == "REGRESSED"
+
+
+def test_replies_that_no_engine_drew_have_no_drift(genbench: Cli, place: Path) -> None:
+    outcome = genbench("drift", "out/base", "suite.yaml")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "out/base: no reply of an engine to score" in outcome.err
+    assert "no task 'sum'" in genbench("drift", "out/base", "suite.yaml", "--task", "sum").err
+    assert list((place / "out" / "base").glob("drift.*")) == []

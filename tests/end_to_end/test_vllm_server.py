@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -165,3 +166,43 @@ def test_a_harness_is_served_by_vllms_server_and_told_of_a_full_context(
         status, said = verdict["detail"]["extra"]
         assert status == 400
         assert "maximum context length" in said
+
+
+def test_a_server_is_a_variant_that_is_told_by_drift_and_by_score(
+    reference: Place, tmp_path: Path, served: str
+) -> None:
+    """The server has the weights of the run, and `base` are other ones."""
+    shutil.copytree(reference.path / "whole" / "tuned", tmp_path / "same" / "tuned")
+    place = Place(tmp_path)
+    (tmp_path / "suite.yaml").write_text((reference.path / "suite.yaml").read_text())
+    server = f"engine={{kind: http, base_urls: ['{served}'], model: tiny}}"
+    few = ("--task", "arithmetic", "--task", "choice", "--limit", "8")
+    place.results("--run-dir", "there", "--set", server, "--task", "arithmetic", "--task", "choice")
+    scored = []
+    for more in (("--set", server), ()):
+        done = place.run("drift", "same/tuned", "suite.yaml", *few, "--json", *more)
+        assert done.returncode == 0, done.stderr
+        scored.append(json.loads(done.stdout))
+    assert [one["base_is_scored"] for one in scored] == [False, True]
+    compared = ("compare", "same/tuned", "there/tuned", "--task", "arithmetic", "--task", "choice")
+    refused = place.run(*compared)
+    assert refused.returncode == 3 and refused.stderr.rstrip().endswith("declare it: --treatment server")
+    done = place.run(*compared, "--treatment", "server", "--json", "--card", "card")
+    assert done.returncode == 0, done.stderr
+    variant = json.loads(done.stdout)["variant"]
+    assert variant["recovery"]["value"] == 1
+    drift = variant["drift"]
+    assert (drift["replies"], drift["left_out"], drift["parted"]) == (16, 0, 0)
+    assert abs(drift["loss"]) < 1e-4
+    assert "| arithmetic |" in (tmp_path / "card.md").read_text()
+
+    # Another model in process: the file of the first command is used again, and only more replies are scored.
+    base = "--model", "tuned=shipped:checkpoints/tiny-base"
+    done = place.run("drift", "same/tuned", "suite.yaml", *few[:-1], "4", "--json", *base)
+    assert done.returncode == 0, done.stderr
+    other = json.loads(done.stdout)["models"]["tuned"]
+    assert (other["replies"], other["left_out"]) == (8, 8)
+    assert other["ci"][0] > 0 and other["loss"] > 100 * abs(drift["loss"])
+    done = place.run("drift", "same/tuned", "suite.yaml", *few, "--json", *base)
+    more = json.loads(done.stdout)["models"]["tuned"]
+    assert (more["replies"], more["left_out"]) == (16, 0)

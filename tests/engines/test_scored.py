@@ -18,7 +18,7 @@ def row(token: int, logprob: float, rank: int) -> dict[int, Any]:
 
 
 def test_a_sum_is_greedy_if_each_token_has_rank_one() -> None:
-    assert sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 1)], "r") == Scored(-1.5, 2, True)
+    assert sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 1)], "r") == Scored(-1.5, 2, True, (-1.0, -0.5))
     assert not sum_of((5, 6), [row(5, -1.0, 1), row(6, -0.5, 2)], "r").greedy
 
 
@@ -29,6 +29,35 @@ def test_a_row_of_another_token_or_without_a_number_is_refused() -> None:
         logprob_of(row(5, float("nan"), 1), 5, "r")
 
 
+def request(*items: Continuation, by_token: bool = False) -> ScoreRequest:
+    return ScoreRequest(
+        SampleId("t", "p", 0),
+        0,
+        (),
+        7,
+        1,
+        "d",
+        continuations=items,
+        sizes=(TextSize(3, 4, 1),),
+        by_token=by_token,
+    )
+
+
+def test_the_log_probability_of_each_token_is_given_if_it_is_wanted() -> None:
+    items = (
+        Continuation(0, (1,), (2, 3)),
+        Continuation(0, (3,), (4,)),
+        Continuation(0, (1,), (9,), is_prior=True),
+    )
+    found = [
+        Scored(-3.0, 2, True, (-1.0, -2.0)),
+        Scored(-0.5, 1, True, (-0.5,)),
+        Scored(-4.0, 1, True, (-4.0,)),
+    ]
+    assert joined(request(*items, by_token=True), found)[0].by_token == (-1.0, -2.0, -0.5)
+    assert joined(request(*items), found)[0].by_token is None
+
+
 def test_windows_are_added_and_priors_kept_apart() -> None:
     items = [
         Continuation(0, (1,), (2, 3)),
@@ -36,7 +65,7 @@ def test_windows_are_added_and_priors_kept_apart() -> None:
         Continuation(0, (1,), (9,), is_prior=True),
     ]
     found = [Scored(-1.0, 2, True), Scored(-0.5, 1, False), Scored(-4.0, 1, True)]
-    [score] = joined(items, found, [TextSize(3, 4, 1)])
+    [score] = joined(request(*items), found)
     assert (score.logprob, score.tokens, score.greedy, score.prior, score.merged) == (
         -1.5,
         3,
@@ -48,11 +77,8 @@ def test_windows_are_added_and_priors_kept_apart() -> None:
 
 
 def test_the_reply_has_no_text_and_counts_what_was_scored() -> None:
-    items = (Continuation(0, (1, 2), (3,)),)
-    request = ScoreRequest(
-        SampleId("t", "p", 0), 0, (), 7, 1, "d", continuations=items, sizes=(TextSize(1, 1, 1),)
-    )
-    item = scored_completion(request, 2, joined(items, [Scored(-1.0, 1, True)], request.sizes), 0.5)
+    asked = request(Continuation(0, (1, 2), (3,)))
+    item = scored_completion(asked, 2, joined(asked, [Scored(-1.0, 1, True)]), 0.5)
     assert (item.text, item.prompt_tokens, item.completion_tokens, item.prompt_digest, item.attempt) == (
         "",
         2,

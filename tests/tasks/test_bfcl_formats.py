@@ -180,7 +180,7 @@ def test_the_prompts_of_all_5200_requests_are_those_of_the_benchmark(shared: Pat
     rows, _ = load_rows(data, shared / "data" / "hub")
     # v3 has the same rows, but for a few corrected ones, and calls a category of Python simple.
     renamed = [
-        row | {"id": row["id"].replace("simple_", "simple_python_")} if row["category"] == "simple" else row
+        {**row, "id": row["id"].replace("simple_", "simple_python_")} if row["category"] == "simple" else row
         for row in rows
     ]
     problems = task.problems(renamed)

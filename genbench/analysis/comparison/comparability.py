@@ -47,6 +47,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "run_seed": "only in `genbench noise`: seeds that do not fit",
         "circumstances": "only with `--strict-contract`: engine sizes, packages, machine. Otherwise they are "
         "a warning",
+        "clock": "the clock ended more rollouts of an agent on one side: a busy machine decides",
     }
 )
 """The first parts of the names of differences, and what differs. `--allow` takes one of these, or a longer
@@ -72,13 +73,16 @@ def check_names(allow: Iterable[str]) -> None:
             raise InputError(f"--allow {name}: unknown difference name{nearest(name, KINDS)}")
 
 
-def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list[Difference]:
+def settle(
+    found: Sequence[Difference], allow: Sequence[str], what: str, instead: str = ""
+) -> list[Difference]:
     """Return the differences that `allow` lets through.
 
     Args:
         found: the differences.
         allow: names of differences, or their first parts.
         what: the first line of the error.
+        instead: a last line of the error: what else may be done.
 
     Raises:
         NotComparableError: other differences remain. The message lists them and the options that allow them.
@@ -91,7 +95,10 @@ def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list
         lines.append(f"  ... and {len(remaining) - _MOST_SHOWN} more")
     names = " ".join(f"--allow {kind}" for kind in dict.fromkeys(_kind(item) for item in remaining))
     raise NotComparableError(
-        f"{what}:\n" + "\n".join(lines) + f"\nmake them equal, or let the difference through with {names}"
+        f"{what}:\n"
+        + "\n".join(lines)
+        + f"\nmake them equal, or let the difference through with {names}"
+        + (f"\n{instead}" if instead else "")
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from genbench.analysis.adaptive.gate import adaptive_of
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.analysis.comparison.compared_task import (
     ComparedTask,
@@ -27,6 +28,7 @@ from genbench.analysis.comparison.judge_change import other_judge_only
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
 from genbench.analysis.comparison.read_pairs import read_pairs, reading_warnings
 from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
+from genbench.analysis.comparison.variant import Variant, variant_of, verdict_of
 from genbench.analysis.comparison.warnings import (
     budget_notes,
     comparison_notes,
@@ -103,6 +105,11 @@ class Comparison(ShownRecord):
     adaptive: AdaptiveResults | None = Field(
         default=None, description="looks of tuned, which decide; absent if all its samples were drawn"
     )
+    variant: Variant | None = Field(
+        default=None,
+        description="recovery, drift and behaviour under a declared treatment, which then decide; absent "
+        "without a treatment",
+    )
     rechecked: tuple[RecheckedTask, ...] = Field(
         default=(), description="stored answers that were verified again, by side and task"
     )
@@ -125,6 +132,7 @@ class CompareOptions:
     allow: Sequence[str] = ()
     strict_contract: bool = False
     recheck: Recheck | None = None
+    treatment: Sequence[str] = ()
 
 
 def compare(
@@ -140,6 +148,7 @@ def compare(
     allow: Sequence[str] = (),
     strict_contract: bool = False,
     recheck: Recheck | None = None,
+    treatment: Sequence[str] = (),
 ) -> Comparison:
     """Compare two run folders or score files, paired by problem.
 
@@ -156,6 +165,8 @@ def compare(
         allow: names of differences to let through.
         strict_contract: refuse sides with other circumstances too.
         recheck: verify a sample of the stored answers again, as the command does. See `genbench.AnswerCheck`.
+        treatment: what differs on purpose, such as `quantization`. The gate then decides on the ratio of the
+            scores, and margins are shares of base's score. Empty: what the suite of a run declares.
 
     Raises:
         InputError: a side or an option cannot be used, or the gate is asked about a run and itself.
@@ -164,7 +175,7 @@ def compare(
     if strict and not gate:
         raise InputError("--strict goes with --gate")
     options = CompareOptions(
-        gate, strict, gating, margins or {}, suite_margin, allow, strict_contract, recheck
+        gate, strict, gating, margins or {}, suite_margin, allow, strict_contract, recheck, treatment
     )
     keep = recheck.samples if recheck is not None else 0
     left, right = (open_side(Path(path), tasks, keep=keep) for path in (base, tuned))
@@ -188,7 +199,7 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     if options.gate and base.manifest is not None and is_declared(base.manifest.model_identity):
         raise InputError(no_gate_base(str(base.path)))
     try:
-        pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+        pairing = pair_sides(base, tuned, options.allow, options.strict_contract, options.treatment)
     except NotComparableError as error:
         if not other_judge_only(base, tuned):
             raise
@@ -196,6 +207,11 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
             f"{error}\nthese are the same texts of one model; what another judge makes of them is printed by "
             "genbench judge compare"
         ) from None
+    if pairing.treated is not None and adaptive_of(tuned) is not None:
+        raise InputError(
+            f"{tuned.path}: the looks of an adaptive run decided by the difference, and a treatment is "
+            "decided by the ratio; draw it without --adaptive"
+        )
     pairing, texts = _without_unrated(pairing)
     if options.gate and texts and not pairing.tasks:
         raise InputError(
@@ -235,17 +251,29 @@ def is_one_run(base: Side, tuned: Side) -> bool:
 def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> Comparison:
     """Return the record of a comparison."""
     gate = found.gate
-    extra = {} if found.adaptive is None else {"adaptive": found.adaptive}
+    extra: dict[str, Any] = {} if found.adaptive is None else {"adaptive": found.adaptive}
     tasks = with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks)
     tasks = with_stopping(with_reviews(tasks, pairing), pairing.tasks)
     readings = read_pairs(pairing.tasks)
     tasks = with_readings(tasks, readings)
+    code = gate.exit_code(strict=options.strict) if options.gate else 0
+    suite = _suite(gate, found.found)
+    if pairing.treated is not None:
+        variant = variant_of(pairing, found.found, gate, tasks, margin=options.suite_margin)
+        tasks = {
+            name: task.model_copy(update={"verdict": verdict_of(task, variant.tasks[name])})
+            for name, task in tasks.items()
+        }
+        suite = suite.model_copy(update={"verdict": variant.verdict, "margin": variant.margin})
+        failing = {"REGRESSED", "INCONCLUSIVE"} if options.strict else {"REGRESSED"}
+        code = int(options.gate and bool(gate.undecided or suite.verdict in failing or not suite.tasks))
+        extra["variant"] = variant
     return Comparison(
         format=1,
         base=pairing.base.record,
         tuned=pairing.tuned.record,
         tasks=with_other_forms(tasks, pairing),
-        suite=_suite(gate, found.found),
+        suite=suite,
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(
             *_same_run_words(pairing),
@@ -264,7 +292,7 @@ def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> 
         ),
         gate=options.gate,
         strict=options.strict,
-        exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,
+        exit_code=code,
         **extra,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from genbench.analysis.adaptive.gate import adaptive_of, plan_differences
 from genbench.analysis.comparison import comparability
 from genbench.analysis.comparison.comparability import circumstance_differences, excluded_differences
+from genbench.analysis.comparison.treated import Treated, declared_treatment, hint, treated_by
 from genbench.analysis.sides.loading import require_finished
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import NotComparableError
@@ -24,6 +25,8 @@ class Pairing:
     tasks: Mapping[str, tuple[SideTask, SideTask]]
     allowed: Sequence[comparability.Difference]
     circumstances: Sequence[comparability.Difference]
+    treated: Treated | None = None
+    """What a declared treatment changes. None: no treatment is declared."""
 
     @property
     def shares_seeds(self) -> Mapping[str, bool]:
@@ -43,12 +46,15 @@ class Pairing:
         }
 
 
-def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> Pairing:
+def pair_sides(
+    base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool, treatment: Sequence[str] = ()
+) -> Pairing:
     """Check that the sides are comparable and pair their tasks.
 
     Args:
         allow: names of differences to let through.
         strict_contract: refuse other circumstances too.
+        treatment: what differs on purpose. Empty: what the suite of tuned declares.
 
     Raises:
         InputError: a side is not finished, or no difference can have a name in `allow`.
@@ -59,12 +65,18 @@ def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: b
         require_finished(side)
     binding = [*comparability.side_differences(base, tuned), *excluded_differences(base, tuned)]
     binding += plan_differences(base, adaptive_of(tuned))
+    treated = treated_by(declared_treatment(base, tuned, treatment), base, tuned, binding)
+    binding = list(binding if treated is None else treated.rest)
     circumstances = circumstance_differences(base, tuned)
     if strict_contract:
         binding += circumstances
         circumstances = []
-    allowed = comparability.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
-    return Pairing(base, tuned, dict(_shared_tasks(base, tuned)), allowed, circumstances)
+    what = f"not comparable ({base.path} -> {tuned.path})"
+    instead = "" if treatment else hint(base, tuned, binding)
+    if treated is not None:
+        what += f", beside the treatment {' and '.join(treated.names)}"
+    allowed = comparability.settle(binding, allow, what, instead)
+    return Pairing(base, tuned, dict(_shared_tasks(base, tuned)), allowed, circumstances, treated)
 
 
 def _shared_tasks(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:

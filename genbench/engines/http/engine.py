@@ -450,7 +450,7 @@ class HttpEngine(Engine):
             return list(await asyncio.gather(*asked))
 
         found = await self._connected(partial(self._under_one_version, each))
-        choices = joined(items, found, request.sizes)
+        choices = joined(request, found)
         return scored_completion(request, attempt, choices, time.monotonic() - started)
 
     async def _score_once(self, item: Continuation) -> Scored:

@@ -102,7 +102,7 @@ class PromptScorer:
                     for place, item in enumerate(items)
                 )
             )
-        return joined(items, found, request.sizes)
+        return joined(request, found)
 
     async def _continuation(self, item: Continuation, name: str, *, reads: bool) -> Scored:
         output = await self._output(item, name, reads=reads)

@@ -22,6 +22,7 @@ from genbench.reports.page.safety import SafetyPoint, safety_point
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
 from genbench.reports.result_tables import agent_lines, judge_lines, scored_lines, task_groups
+from genbench.reports.variant import variant_lines
 from genbench.reports.warnings import page_warnings
 from genbench.stats.budgets import Replies, budgets_up_to
 from genbench.types import STATUSES
@@ -147,6 +148,7 @@ def html(
         nonce=nonce,
         statuses=STATUSES,
         **page_warnings(report),
+        variant_lines=variant_lines,
         first_causes=first_causes(report),
         judged=judge_lines(report),
         agents=agent_lines(report),

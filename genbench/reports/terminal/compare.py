@@ -20,6 +20,7 @@ from genbench.reports.figures import difference_lines, read_change
 from genbench.reports.numbers import interval, kappa_words, p_text, points, signed
 from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
 from genbench.reports.table import aligned
+from genbench.reports.variant import variant_text
 from genbench.safetext.printable import printable
 from genbench.stats.comparison.causes import status_words
 from genbench.stats.strata import StratumDifference
@@ -264,7 +265,7 @@ def compare_text(comparison: Comparison, width: int | None = None) -> str:
         *(f"{name}: {sentence(task)}" for name, task in tasks.items()),
         *(f"{name}: {changed_words(found)}" for name, found in comparison.texts.items()),
         "",
-        suite_text(comparison.suite, details=True),
+        _decided(comparison, details=True),
         "",
         legend(tasks, looked=comparison.adaptive is not None),
         *(adaptive_text(comparison.adaptive) if comparison.adaptive else ()),
@@ -293,6 +294,13 @@ def head(comparison: Comparison, width: int | None = None, *, without: Sequence[
         "",
         CHANGES.text(change_rows(comparison.tasks, comparison.tasks), width=width, without=without),
     ]
+
+
+def _decided(comparison: Comparison, *, details: bool = False) -> str:
+    """Return the lines about what decided: the suite, or the treatment of a variant."""
+    if comparison.variant is not None:
+        return variant_text(comparison, comparison.variant, details=details)
+    return suite_text(comparison.suite, details=details)
 
 
 def suite_text(suite: SuiteVerdict, *, details: bool = False) -> str:
@@ -397,7 +405,7 @@ LINES = 30
 """Lines below the table, those that are left blank among them."""
 _WARNINGS = 6
 _ALLOWED = 4
-_SUITE = 4
+_SUITE = 8
 _READINGS = 4
 
 
@@ -418,7 +426,7 @@ def compare_brief(comparison: Comparison, width: int | None = None) -> str:
         *_bounded([f"WARNING: {line}" for line in comparison.warnings], _WARNINGS, "warnings"),
         *_bounded([f"let through: {line}" for line in comparison.allowed], _ALLOWED, "differences"),
         *([spent_words(comparison.adaptive)] if comparison.adaptive else []),
-        *suite_text(comparison.suite).splitlines()[:_SUITE],
+        *_decided(comparison).splitlines()[:_SUITE],
         *_bounded(_readings(comparison.tasks), _READINGS, "tasks in --details"),
         "",
     ]

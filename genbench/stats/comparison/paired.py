@@ -89,6 +89,9 @@ class Paired(PairedDifference):
     """Differences by independent cluster, for pooling over tasks."""
     worst: InstanceOf[Clusters] | None = Field(default=None, repr=False)
     """The same over all problems, with every excluded sample against tuned."""
+    base_scores: InstanceOf[Clusters] | None = Field(default=None, repr=False)
+    """The scores of base by cluster, and below those of tuned. `clusters` has their differences."""
+    tuned_scores: InstanceOf[Clusters] | None = Field(default=None, repr=False)
     law: InstanceOf[NullLaw] | None = Field(default=None, repr=False)
     """The law of the difference under exchange within problems. None if flips of signs are enough."""
 
@@ -176,12 +179,13 @@ def _with_tests(
     """Return `head` with the interval and tests of the problems at `rows`, and bounds over all problems."""
     kept = None if groups is None else [groups[row] for row in rows]
     clusters = cluster((tuned.values - base.values)[rows], kept)
+    before, after = (cluster(side.values[rows], kept) for side in (base, tuned))
     worst = cluster(tuned.low - base.high, groups)
     interval = difference_interval(clusters, level)
     flips = sign_flip(clusters.totals)
     known: dict[str, Any] = {
-        "base": cluster(base.values[rows]).mean,
-        "tuned": cluster(tuned.values[rows]).mean,
+        "base": before.mean,
+        "tuned": after.mean,
         "difference": clusters.mean,
         "se": clusters.se,
         "ci": interval.bounds,
@@ -196,6 +200,8 @@ def _with_tests(
         "left_out": head.n - len(rows),
         "clusters": clusters,
         "worst": worst,
+        "base_scores": before,
+        "tuned_scores": after,
     }
     if head.excluded_base or head.excluded_tuned:
         best = cluster(tuned.high - base.low, groups).mean
