@@ -36,6 +36,7 @@ from genbench.nights.ledger.run_facts import RunHead
 from genbench.nights.ledger.vectors import problem_means, unpack_all
 from genbench.stats.scores import Floats, Ints
 from genbench.store.manifest import TrackRole, position_label
+from genbench.suite.block import is_headline
 from genbench.suite.track import TrackKind
 
 
@@ -298,7 +299,7 @@ def _series(
     }
     return TaskSeries(
         task=task,
-        gating=bool(last[5]) or all_gate,
+        gating=bool(last[5]) or (all_gate and is_headline(task)),
         n=keys[last[3]][1],
         chance=last[6],
         epochs=(),

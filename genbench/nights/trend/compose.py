@@ -50,6 +50,7 @@ from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import MIN_HISTORY, MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
 from genbench.stats.tracks.winners_curse import best_of, range_level, rerun_errors, shrunk
 from genbench.store.manifest import position_label
+from genbench.suite.block import is_headline
 
 RERUN_MOVE = 3.0
 """Standard errors of a re-run beyond which a single step is remarked."""
@@ -136,7 +137,7 @@ def mean_to_base(tasks: Sequence[TrendTask], newest: str) -> MeanToBase | None:
     compared = [
         (task.task, *known)
         for task in tasks
-        if task.gating or not any(other.gating for other in tasks)
+        if task.gating or (not any(other.gating for other in tasks) and is_headline(task.task))
         if (known := _newest_difference(task, newest)) is not None
     ]
     if not compared:

@@ -34,7 +34,9 @@ from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 
-_NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier"})
+_NOT_ASKED = frozenset(
+    {"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier", "verifiers"}
+)
 """Keys of a task that change what is made of its samples, and not what is asked."""
 
 
@@ -171,8 +173,9 @@ def _replayed(
     for name in chosen:
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
         subset = options.subset == "responses"
-        found = read_responses(path, tasks, name, names, subset=subset, other_tasks=others)
-        answered = [only(task, found.problems[task.name]) for task in tasks if found.problems[task.name]]
+        drawn = [task for task in tasks if task.is_drawn]
+        found = read_responses(path, drawn, name, names, subset=subset, other_tasks=others)
+        answered = [only(task, found.problems[task.draw]) for task in tasks if found.problems[task.draw]]
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         yield prepare_model(suite, name, answered, found.engine), answered
@@ -209,6 +212,12 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     origin = origin_record(whole, tasks, options)
     adaptive, kind = None, None
     if options.against is not None:
+        several = next((task for task in whole if not task.is_drawn), None)
+        if several is not None:
+            raise ConfigError(
+                f"{several.where}: an adaptive run decides by one score of a task; leave out 'verifiers', or "
+                "--adaptive"
+            )
         adaptive = adaptive_job(Path(options.against), whole, finish=options.finish)
         chosen = without_base(chosen, adaptive, options)
     models: Sequence[tuple[PreparedModel, Sequence[LoadedTask]]]

@@ -26,10 +26,11 @@ from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.runs.execution.speed import speed_here
 from genbench.runs.inputs import data_dir, open_suite
 from genbench.runs.options import RunOptions, check_options
+from genbench.suite.block import is_headline
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tasks.loading import load_task, selected_entries
+from genbench.tasks.loading import load_task, of_draw, selected_entries
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
@@ -299,14 +300,16 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     checks += _attempt("judges", lambda: asyncio.run(JudgeSession(suite, tasks, Path()).answers(_ANSWER_S)))
     checks += _attempt("judge calls", lambda: JudgeSession(suite, tasks, Path()).estimate())
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
+    drawn = [task for task in tasks if task.is_drawn]
     models: dict[str, PreparedModel] = {}
     for name in chosen:
-        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks, models))
-    if tasks:
+        checks += _attempt(f"model {name}", partial(model_lines, suite, name, drawn, models))
+    if drawn:
         assumed = (cost or CostAssumptions()).here(models.values(), Path(options.run_dir or "runs"))
-        words = cost_words(tasks, len(chosen), assumed, of=len(entries))
+        asked = sum(is_headline(entry.label) for entry in entries)
+        words = cost_words(drawn, len(chosen), assumed, of=asked)
         checks.append(Check("ok", "cost", words))
-    checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
+    checks.append(_check_disk(drawn, len(chosen), Path(options.run_dir or "runs")))
     return checks
 
 
@@ -350,8 +353,10 @@ def _with_one_mirror(checks: Sequence[Check], suite: str) -> list[Check]:
 
 
 def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
-    task = load_task(suite, entry, data_dir(options), options.limit)
+    task = of_draw(load_task(suite, entry, data_dir(options), options.limit), tasks)
     tasks.append(task)
+    if not task.is_drawn:
+        return [f"{len(task.problems)} problems, scored from the samples of {task.draw}"]
     digest = str(task.provenance.get("digest"))[:12]
     lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]
     return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
