@@ -102,10 +102,11 @@ def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunE
 
 def _next_step(folders: Sequence[Path], results: Mapping[str, Results]) -> tuple[str, ...]:
     """Return the command that a reader of the table needs next: the comparison, or the samples."""
-    if len(folders) == 2:
-        return (f"compare them: {shlex.join(['genbench', 'compare', *map(str, folders)])}",)
-    if len(folders) > 2:
-        return (f"compare all with the first: {_report_command(folders)}",)
+    if len(folders) > 1:
+        one = {path.parent for path in folders}
+        named = [*one] if len(one) == 1 else folders
+        words = "compare them" if len(folders) == 2 else "compare all with the first"
+        return (f"{words}: {shlex.join(['genbench', 'compare', *map(str, named)])}",)
     wrong = [name for found in results.values() for name, task in found.tasks.items() if task.value != 1]
     if not wrong or not folders:
         return ()

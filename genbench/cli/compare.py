@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +23,7 @@ from genbench.cli.options import (
     open_history,
     with_run_options,
 )
-from genbench.cli.output import print_json, print_record, terminal_width
+from genbench.cli.output import print_json, print_lines, print_record, say_written, terminal_width
 from genbench.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 @app.command(
     epilog=examples(
         "genbench compare runs/n/base runs/n/tuned",
+        "genbench compare runs/n",
         "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
+        "genbench compare runs/a/m runs/b/m runs/c/m -o table.csv",
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
@@ -46,9 +49,10 @@ def compare(
     sides: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="BASE TUNED",
-            help="Run folders RUN_DIR/<model>, or score files. With --published any number of run folders or "
-            "names of parity cards; none lists all cards.",
+            metavar="BASE TUNED | RUN_DIR",
+            help="Run folders RUN_DIR/<model>, score files, or RUN_DIR for the runs of one command. More than "
+            "two are compared with the first. With --published any number of run folders or names of parity "
+            "cards; none lists all cards.",
         ),
     ] = None,
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
@@ -100,15 +104,25 @@ def compare(
     published: Annotated[
         bool, typer.Option("--published", help="Compare runs with published scores, or list those.")
     ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table of several runs: CSV if the name ends in .csv, else a page.",
+        ),
+    ] = None,
     stored: Annotated[
         Path,
         typer.Option("--runs", help="With --published: the folder of runs from which states are read."),
     ] = Path("runs"),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two runs: differences, reasons, verdicts.
+    """Compare two runs: differences, reasons, verdicts. Or several: a table of checkpoints.
 
-    Prints the verdict, the table and at most 30 lines.
+    Prints the verdict, the table and at most 30 lines. More than two runs give the scores of each with the
+    differences to the first, and the ranks that are not excluded.
 
     --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
     every night use `genbench gate`, which keeps a budget of false alarms a year.
@@ -122,6 +136,7 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
+    from genbench.analysis.comparison.checkpoints import runs_below
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
@@ -130,8 +145,14 @@ def compare(
     if published:
         _compare_with_published(sides or [], stored, as_json)
         return
-    if sides is None or len(sides) != 2:
-        raise typer.BadParameter(f"wanted two, found {len(sides or ())}", param_hint="BASE TUNED")
+    sides = runs_below(sides or [])
+    if len(sides) > 2 or output is not None:
+        shared = ("sides", "task", "allow", "as_json", "output")
+        check_mode(context, "a table of several runs", True, shared=shared)
+        _compare_several(sides, task, allow, output, as_json)
+        return
+    if len(sides) != 2:
+        raise typer.BadParameter(f"wanted two, found {len(sides)}", param_hint="BASE TUNED")
     base, tuned = sides
     if judges:
         _compare_judges(base, tuned, task, as_json)
@@ -153,6 +174,30 @@ def compare(
     print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:
         raise typer.Exit(record.exit_code)
+
+
+def _compare_several(
+    runs: list[Path], tasks: list[str], allow: list[str], output: Path | None, as_json: bool
+) -> None:
+    """Print the table of several checkpoints, or write it."""
+    from genbench.analysis.comparison.checkpoints import compare_checkpoints
+    from genbench.reports.checkpoints import checkpoints_csv, checkpoints_text
+    from genbench.store.json_files import replace
+
+    if output is not None and output.suffix.lower() != ".csv":
+        if tasks:
+            raise typer.BadParameter("a page has all tasks; it goes with a .csv file", param_hint="--task")
+        say_written([f"page: {genbench.report(runs, output, allow=allow).page}"], to_stderr=as_json)
+        return
+    record = compare_checkpoints(runs, tasks=tasks, allow=allow)
+    if output is not None:
+        replace(output, checkpoints_csv(record).encode())
+        say_written([f"table: {output}"], to_stderr=as_json)
+        return
+    print_record(record, checkpoints_text, as_json)
+    if not as_json:
+        command = shlex.join(["genbench", "compare", *map(str, runs), "-o"])
+        print_lines([f"As a page or CSV: {command} table.html or table.csv"])
 
 
 def _compare_judges(first: Path, second: Path, tasks: list[str], as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from genbench.analysis.comparison.checkpoints import Checkpoints
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.corrected import ReviewedTask
 from genbench.analysis.records import ExcludedSamples
@@ -117,6 +118,9 @@ class Report(JsonRecord):
         description="references against which several runs agree on one other answer"
     )
     comparisons: tuple[ReportedComparison, ...] = Field(description="each further run against the first")
+    checkpoints: Checkpoints | None = Field(
+        default=None, description="the table of three or more runs; absent for fewer"
+    )
     texts: tuple[SideBySide, ...] = Field(
         default=(), description="answers of tasks that nothing scores; absent if there are none"
     )

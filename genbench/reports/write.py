@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.comparison.checkpoints import Checkpoints, checkpoints_of, run_names
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.corrected import reviews_next_to
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.side_by_side import side_by_side
 from genbench.analysis.sides.loading import side_of
+from genbench.analysis.sides.side import Side
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
 from genbench.reports.explanations import report_headline, task_sentences
@@ -82,6 +84,8 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         allow: names of differences that the comparisons let through.
     """
     check_names(allow)
+    sides = {run.name: side_of(run.stored, run.results) for run in runs} if len(runs) > 1 else {}
+    comparisons = tuple(_comparison(sides, other.name, allow) for other in runs[1:])
     record = Report(
         format=FORMAT,
         title=" and ".join(dict.fromkeys(run.results.suite for run in runs)),
@@ -89,8 +93,9 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         published=tuple(_published(runs)),
         runs=tuple(_run_record(run) for run in runs),
         doubtful=tuple(_doubtful(runs)),
-        comparisons=tuple(_comparison(runs[0], other, allow) for other in runs[1:]),
+        comparisons=comparisons,
         lead="",
+        **_checkpoints(sides, comparisons),
         **_texts(runs),
     )
     return record.model_copy(update={"lead": report_headline(record)})
@@ -147,16 +152,27 @@ def _engines(manifest: Manifest) -> dict[str, dict[str, Any]]:
     return next((attempt.engines for attempt in reversed(manifest.attempts) if attempt.engines), {})
 
 
-def _comparison(base: RunPage, tuned: RunPage, allow: Sequence[str]) -> ReportedComparison:
-    """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
+def _comparison(sides: Mapping[str, Side], tuned: str, allow: Sequence[str]) -> ReportedComparison:
+    """Compare a run with the first. If it is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
+    base = next(iter(sides))
     try:
-        sides = side_of(base.stored, base.results), side_of(tuned.stored, tuned.results)
-        record = compare_sides(*sides, CompareOptions(allow=allow))
+        record = compare_sides(sides[base], sides[tuned], CompareOptions(allow=allow))
     except GenbenchError as error:
         refused = str(error)
-    return ReportedComparison(base=base.name, tuned=tuned.name, record=record, refused=refused)
+    return ReportedComparison(base=base, tuned=tuned, record=record, refused=refused)
+
+
+def _checkpoints(
+    sides: Mapping[str, Side], comparisons: Sequence[ReportedComparison]
+) -> dict[str, Checkpoints]:
+    """Return the field with the table of three or more runs."""
+    compared = {item.tuned: item.record for item in comparisons if item.record is not None}
+    if len(sides) < 3 or not compared:
+        return {}
+    refused = {item.tuned: item.refused for item in comparisons if item.refused is not None}
+    return {"checkpoints": checkpoints_of(sides, compared, refused)}
 
 
 PAGE = "report.html"
@@ -320,7 +336,7 @@ def _gather(
     """Read the runs. samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
-    names = _names(paths)
+    names = run_names(paths)
     return [
         page_data(
             StoredRun(path, indexed=len(paths) > 1),
@@ -332,18 +348,6 @@ def _gather(
         )
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """Return the models' names, with the folder above if two runs are of one model."""
-    resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
-        raise InputError("one run folder was given twice")
-    short = [path.name for path in resolved]
-    if len(set(short)) == len(short):
-        return short
-    longer = [f"{path.parent.name}/{path.name}" for path in resolved]
-    return longer if len(set(longer)) == len(longer) else [str(path) for path in resolved]
 
 
 class _SeriesByTask(Mapping[str, Sequence[Series]]):

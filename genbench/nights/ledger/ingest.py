@@ -170,6 +170,9 @@ def _run_values(
         "packages": json.dumps(dict(facts.packages), sort_keys=True),
         "failed": json.dumps(list(facts.failed)),
         "kept": meta_value(connection, f"kept {facts.uid}") or "all",
+        "tags": json.dumps(list(facts.about.tags)),
+        "note": facts.about.note,
+        "meta": json.dumps(facts.about.meta),
     }
 
 

@@ -28,7 +28,7 @@ from genbench.store.contract import digest, shaping
 from genbench.store.folder import RunFolder, check_files, check_names, digest_of_results, hint_on
 from genbench.store.json_files import json_object, read_bytes
 from genbench.store.lock import writer_of
-from genbench.store.manifest import Manifest, TrackRecord, ids_in_force
+from genbench.store.manifest import AboutRecord, Manifest, TrackRecord, ids_in_force
 from genbench.store.state import SealWord
 from genbench.store.stored_run import StoredRun
 from genbench.store.sums import (
@@ -123,6 +123,7 @@ class RunFacts(RunHead):
     path: str
     run_id: str
     track: TrackRecord | None
+    about: AboutRecord
     suite: str
     suite_digest: str
     run_seed: int
@@ -494,6 +495,7 @@ def _facts(
         uid=manifest.run_uid,
         run_id=manifest.run_id,
         track=manifest.track,
+        about=manifest.about,
         model=manifest.model.name,
         identity=manifest.model_identity,
         suite=manifest.suite.name,

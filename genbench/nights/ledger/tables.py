@@ -69,8 +69,11 @@ run = Table(
     Column("seal_digest", String, nullable=False),
     Column("source_digest", String, nullable=False),
     Column("kept", String, nullable=False),
+    Column("tags", Text),
+    Column("note", Text),
+    Column("meta", Text),
 )
-"""`packages` and `failed` are JSON. `sealed_lines` and `seal_digest` sum up the seals of all tasks."""
+"""`packages`, `failed`, `tags` and `meta` are JSON. `sealed_lines` and `seal_digest` sum up the seals."""
 Index("ix_run_place", run.c.track_id, run.c.position)
 Index("ix_run_created", run.c.created)
 

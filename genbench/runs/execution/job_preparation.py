@@ -23,7 +23,7 @@ from genbench.runs.execution.preflight import check_engine, check_users
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.reuse import earlier_runs
 from genbench.runs.execution.run_manifest import binding_record
-from genbench.runs.inputs import expected_lengths, reused
+from genbench.runs.inputs import about_record, expected_lengths, reused
 from genbench.runs.options import RunOptions, path_or_none
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.runs.track_position import planned_night, track_position
@@ -205,6 +205,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     Raises:
         InputError: an option or input cannot be used.
     """
+    about = about_record(options)
     whole = load_tasks(suite, options)
     tasks = in_shard(whole, options.part)
     if not tasks:
@@ -244,6 +245,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             machine=here,
             options=options,
             lengths=lengths,
+            about=about,
             reused=model.name in stored,
             shard=options.part,
             adaptive=adaptive,

@@ -92,7 +92,7 @@ def stored_tasks(
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
     entries = selected_entries(suite, names, with_test=True)
     found = load_all(suite, entries, mirror, origin.limit)
-    return [_as_drawn(folder, task, manifest) for task in found]
+    return [_as_drawn(folder, task, manifest) for task in found if task.name in names]
 
 
 def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> LoadedTask:

@@ -266,6 +266,8 @@ def moved_verdicts(before: Path, after: Path) -> list[str]:
 
 def _moved(task: str, before: RunFolder, after: RunFolder) -> list[str]:
     old, new = (_by_sample(folder.verdicts(task)) for folder in (before, after))
+    if new and not old:
+        return [f"{task}: {len(new):,} verdicts of a verifier that the run did not have"]
     changed = [
         key
         for key in new

@@ -465,7 +465,7 @@ def _side(run: ListedRun, task: str, problem: str) -> Side:
     if task not in known:
         raise NotFoundError(f"run {run.uid} has no task '{task[:50]}'{nearest(task, known)}")
     with refused_as(NotFoundError):
-        if (folder / task / "completions.jsonl").is_file():
+        if RunFolder(folder).file(task, "completions").is_file():
             return Side(run, sample_rows(folder, task, problem), [], "", known[task].sensitive)
         if not (folder / task / "verdicts.jsonl").is_file():
             return Side(run, [], [], "The samples of this run are not kept. Its scores are in the ledger.")
