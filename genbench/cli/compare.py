@@ -50,9 +50,9 @@ def compare(
         list[Path] | None,
         typer.Argument(
             metavar="BASE TUNED | RUN_DIR",
-            help="Run folders RUN_DIR/<model>, score files, or RUN_DIR for the runs of one command. More than "
-            "two are compared with the first. With --published any number of run folders or names of parity "
-            "cards; none lists all cards.",
+            help="Run folders RUN_DIR/<model>, score files, or RUN_DIR for the runs of one command. More "
+            "than two are compared with the first. With --published any number of run folders or names of "
+            "parity cards; none lists all cards.",
         ),
     ] = None,
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006

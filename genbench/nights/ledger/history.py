@@ -129,6 +129,8 @@ class TaskSeries:
     empty: Floats
     tokens: Floats
     cost: Floats
+    parts: tuple[str | None, ...] = ()
+    """The means of the named parts of the score as JSON, None for a run without. Empty: no run has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,7 @@ def read_series(
     }
     # The database seeks each series: a range over all positions would read every row of the table.
     columns = [score.c.position, score.c.run_id, score.c.key_id, score.c.k, score.c.gating, score.c.chance]
+    columns.append(score.c.parts)
     query = select(series.c.task, *columns, *(score.c[name] for name in _FLOATS)).join(
         score, score.c.series_id == series.c.id
     )
@@ -293,7 +296,7 @@ def _series(
 ) -> TaskSeries:
     last = rows[-1]
     # numpy reads columns of numbers faster than rows.
-    _, positions, runs, own_keys, ks, _, _, *numbers = zip(*rows, strict=True)
+    _, positions, runs, own_keys, ks, _, _, parts, *numbers = zip(*rows, strict=True)
     columns: dict[str, Floats] = {
         name: np.array(column, dtype=np.float64) for name, column in zip(_FLOATS, numbers, strict=True)
     }
@@ -307,6 +310,7 @@ def _series(
         uids=tuple(points[run] for run in runs),
         positions=np.array(positions, dtype=np.int64),
         ks=np.array(ks, dtype=np.int64),
+        parts=parts if any(parts) else (),
         **columns,
     )
 

@@ -254,6 +254,7 @@ def _score_columns(own: TaskFacts) -> dict[str, Any]:
         **bounds,
         "vector": pack(own.vector),
         "measures": pack_measures(own.measures),
+        "parts": None if own.parts is None else json.dumps(own.parts),
     }
 
 

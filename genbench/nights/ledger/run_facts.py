@@ -96,6 +96,8 @@ class TaskFacts:
     tokens: float | None
     cost: float | None
     chance: float | None
+    parts: Mapping[str, float | None] | None = None
+    """Means of the named parts of the score."""
     asked: tuple[str, ...] | None = None
     """Digests of each problem's prompts and references. Runs of older versions have none."""
 
@@ -566,6 +568,7 @@ def _task_facts(manifest: Manifest, name: str, results: TaskResults, sums: TaskS
         tokens=completion / results.samples if completion is not None and results.samples else None,
         cost=results.cost,
         chance=results.chance,
+        parts={name: part.value for name, part in results.parts.items()} if results.parts else None,
         asked=sums.asked,
     )
 

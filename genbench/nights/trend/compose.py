@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,9 +88,18 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
             rerun_z=rerun_z,
             moved_here_only=series.task not in moved and rerun_z is not None and abs(rerun_z) > RERUN_MOVE,
             points=_columns(series, labels, points),
+            **_parts(series, points),
         )
         found.append(record)
     return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
+
+
+def _parts(series: TaskSeries, points: int) -> dict[str, dict[str, Numbers]]:
+    """Return the named parts of a task's score at the shown points, as a field of the record."""
+    shown: list[dict[str, float]] = [json.loads(text or "{}") for text in series.parts[-points:]]
+    names = dict.fromkeys(name for own in shown for name in own)
+    found = {name: tuple(own.get(name) for own in shown) for name in names}
+    return {"parts": found}
 
 
 def _is_searched(history: TrackHistory, series: TaskSeries, points: int) -> bool:

@@ -118,6 +118,9 @@ class TrendTask(JsonRecord):
         "these questions and is not shown to hold on others"
     )
     points: TrendColumns = Field(description="the points that are shown, old to new")
+    parts: dict[str, Numbers] = Field(
+        default_factory=dict, description="named parts of the score, an entry for each point; absent without"
+    )
 
 
 class AnchorRecord(JsonRecord):

@@ -1,4 +1,4 @@
-"""What users say about a run: tags, note, and values of their own."""
+"""What users say about a run: tags, note, and values of their own. Named parts of scores."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ def upgrade() -> None:
     """Add the columns. Runs of before have none."""
     for name in _COLUMNS:
         op.add_column("run", sa.Column(name, sa.Text))
+    op.add_column("score", sa.Column("parts", sa.Text))
 
 
 def downgrade() -> None:
     """Remove the columns."""
+    op.drop_column("score", "parts")
     for name in _COLUMNS:
         op.drop_column("run", name)
