@@ -41,8 +41,8 @@ _SAME_LABEL = (
     "right and wrong, with `genbench judge check`"
 )
 _UNTRIED = (
-    "nothing tells how far the judge agrees with people: it has no calibration set; write answers with labels "
-    "(`calibration:` of the judge file), and run `genbench judge check`"
+    "nothing tells how far the judge agrees with people: it has no calibration set; write answers with "
+    "labels (`calibration:` of the judge file), and run `genbench judge check`"
 )
 _OWN_JUDGE = "the judge is the model under test: it grades its own answers; name another judge"
 _LOST_TEXT = "nothing was extracted from {0:.0%} of the samples; look at some with show"
