@@ -67,6 +67,8 @@ def task_rows(
     if entry.data is not None and entry.data.path is not None:
         # `genbench run --perplexity` makes a task of this kind, whose column is an option of the command.
         hint = _FIELDS_HINT if entry.task is None and entry.kind != "likelihood" else ""
+        if hint and (shown := _only_shown(entry, _columns(task))):
+            hint += f"; the prompt shows {', '.join(shown)}"
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
     if isinstance(task, ImportedTask) or (isinstance(task, GuardedTask) and task.has_rows):
         return task.rows()
@@ -80,6 +82,15 @@ def task_rows(
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
+
+
+def _only_shown(entry: TaskEntry, columns: Sequence[str]) -> list[str]:
+    """Return the columns that only the prompt names, in braces as it has them."""
+    prompts = (entry.prompt or "", *(turn if isinstance(turn, str) else turn.prompt for turn in entry.turns))
+    assert entry.data is not None
+    named = {str(value) for value in entry.data.fields.values()}
+    shown = (f"{{{column}}}" for column in columns if column not in named and column != "question")
+    return [text for text in shown if any(text in prompt for prompt in prompts)]
 
 
 def _agent_rows(

@@ -103,7 +103,8 @@ def epoch_words(trend: Trend) -> Iterator[str]:
     """Yield what changed at the newest starts of epochs, and how to make earlier verdicts comparable."""
     for epoch in trend.epochs[:_EPOCHS]:
         what = ", ".join(dict.fromkeys(_PARTS.get(name, "decoding terms") for name in epoch.changed))
-        yield f"{epoch.label}: other {what} than before: {_few(epoch.tasks)}"
+        edits = f" ({'; '.join(epoch.edits)})" if epoch.edits else ""
+        yield f"{epoch.label}: other {what} than before: {_few(epoch.tasks)}{edits}"
     if any("verifier" in epoch.changed for epoch in trend.epochs[:_EPOCHS]):
         yield f"Verify the earlier answers by the present verifiers: genbench ledger rescore {trend.track}"
 

@@ -601,14 +601,20 @@ def _unused(night: Night) -> str:
 def _epochs(history: TrackHistory) -> tuple[TrendEpoch, ...]:
     """Return the starts of epochs, new to old. Tasks in which the same changed at one run are one entry."""
     places = {night.uid: night for night in history.points}
-    tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    tasks: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for start in history.epoch_starts:
         if start.uid in places:
-            tasks.setdefault((start.uid, start.changed), []).append(start.task)
+            tasks.setdefault((start.uid, start.changed, start.edits), []).append(start.task)
     ordered = sorted(tasks.items(), key=lambda item: -places[item[0][0]].position)
     return tuple(
-        TrendEpoch(uid=uid, label=places[uid].label, changed=changed, tasks=tuple(own))
-        for (uid, changed), own in ordered
+        TrendEpoch(
+            uid=uid,
+            label=places[uid].label,
+            changed=changed,
+            tasks=tuple(own),
+            **({"edits": edits} if edits else {}),
+        )
+        for (uid, changed, edits), own in ordered
     )
 
 

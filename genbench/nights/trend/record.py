@@ -170,6 +170,9 @@ class TrendEpoch(JsonRecord):
         "fields, terms or reasoning"
     )
     tasks: tuple[str, ...] = Field(description="the tasks")
+    edits: tuple[str, ...] = Field(
+        default=(), description="what was edited, in words; absent if the digests alone tell"
+    )
 
 
 class TrendNote(JsonRecord):

@@ -302,6 +302,7 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     checks += _attempt("judge calls", lambda: JudgeSession(suite, tasks, Path()).estimate())
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
     drawn = [task for task in tasks if task.is_drawn]
+    checks = _told_once(checks)
     models: dict[str, PreparedModel] = {}
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, drawn, models))
@@ -312,6 +313,14 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
         checks.append(Check("ok", "cost", words))
     checks.append(_check_disk(drawn, len(chosen), Path(options.run_dir or "runs")))
     return checks
+
+
+def _told_once(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks with each error once: a judge file that is wrong is read by several of them."""
+    kept: dict[tuple[str, str], Check] = {}
+    for number, item in enumerate(checks):
+        kept.setdefault(("error", item.detail) if item.state == "error" else ("", str(number)), item)
+    return list(kept.values())
 
 
 def _count(things: Sized, name: str) -> str:
@@ -360,7 +369,17 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
         return [f"{len(task.problems)} problems, scored from the samples of {task.draw}"]
     digest = str(task.provenance.get("digest"))[:12]
     lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]
+    if own := _own_schemas(task):
+        lines.append(f"!{own} of {len(task.problems)} rows have a schema, which replaces verifier.schema")
     return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
+
+
+def _own_schemas(task: LoadedTask) -> int:
+    """Return how many rows replace the schema that the suite gives for all."""
+    if task.verifier != "json_schema" or task.verifier_options.get("schema") is None:
+        return 0
+    references = (task.reference(problem, 0) for problem in task.problems)
+    return sum(isinstance(item, Mapping) and item.get("schema") is not None for item in references)
 
 
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
