@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from genbench.analysis.comparison.checkpoints import (
     CheckpointRun,
@@ -19,7 +22,7 @@ from genbench.safetext.printable import printable
 from genbench.store.manifest import AboutRecord
 
 NOTES = (
-    "Points of 100. In brackets the change to the first, paired by problem; * if its 95 % interval excludes 0.",
+    "Points of 100. In brackets the change to the first, paired by problem. *: its 95 % interval excludes 0.",
     "#: ranks that the scores do not exclude, over all pairs together at 95 %. Without luck: the best score "
     "drawn towards the mean by the share of noise, next to what the best of equal checkpoints gains by chance.",
 )
@@ -147,31 +150,85 @@ def checkpoints_csv(record: Checkpoints) -> str:
     """
     keys = list(dict.fromkeys(key for run in record.runs for key in run.about.meta))
     runs = {run.name: run for run in record.runs}
+    lines = [line for name, task in record.tasks.items() for line in _lines(name, task, runs, keys)]
+    return csv_text((*_HEAD, *(f"meta.{key}" for key in keys)), lines)
+
+
+def _lines(
+    name: str, task: CheckpointTask, runs: Mapping[str, CheckpointRun], keys: Sequence[str]
+) -> Iterator[tuple[object, ...]]:
+    """Yield the lines of a task: one for each checkpoint, and below it those of its parts."""
+    for score in task.scores:
+        run = runs[score.run]
+        said = (" ".join(run.about.tags), run.about.note, *(run.about.meta.get(key) for key in keys))
+        head = (run.name, run.path, name)
+        none = (None, None)
+        ends = (score.difference, *(score.difference_ci or none), score.p, *(score.rank or none))
+        yield (*head, "", task.metric, task.n, score.value, *(score.ci or none), *ends, *said)
+        for part, own in score.parts.items():
+            yield (*head, part, task.metric, task.n, own.value, *(own.ci or none), *(None,) * 6, *said)
+
+
+def csv_text(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV. A text that a spreadsheet would run as a formula gets a quote before it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*_HEAD, *(f"meta.{key}" for key in keys)))
-    for name, task in record.tasks.items():
-        for score in task.scores:
-            run = runs[score.run]
-            about = (" ".join(run.about.tags), run.about.note)
-            meta = tuple(run.about.meta.get(key, "") for key in keys)
-            head = (run.name, run.path, name)
-            paired = (score.difference, *(score.difference_ci or (None, None)), score.p)
-            ends = (*(score.ci or (None, None)), *paired, *(score.rank or (None, None)))
-            _write(writer, (*head, "", task.metric, task.n, score.value, *ends, *about, *meta))
-            for part, own in score.parts.items():
-                bounds = (*(own.ci or (None, None)), *(None,) * (len(ends) - 2))
-                _write(writer, (*head, part, task.metric, task.n, own.value, *bounds, *about, *meta))
+    for line in (head, *lines):
+        writer.writerow(["" if cell is None else _harmless(cell) for cell in line])
     return out.getvalue()
 
 
-def _write(writer: csv._writer, cells: Sequence[object]) -> None:  # type: ignore[name-defined]
-    """Write a line. A text that a spreadsheet would run as a formula gets a quote before it."""
-    writer.writerow(
-        ""
-        if cell is None
-        else f"'{cell}"
-        if isinstance(cell, str) and cell[:1] in "=+-@\t" and cell
-        else cell
-        for cell in cells
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t")) else cell
+
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 260, 56, 34
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A run in a chart of a score against a value."""
+
+    name: str
+    x: float
+    y: float
+    link: str
+
+
+def scatter(x: str, y: str, dots: Sequence[Dot]) -> Markup:
+    """Return the chart of a task's score against a value of the user's own.
+
+    Positive values that span a factor of ten or more, such as learning rates, have a logarithmic axis.
+    """
+    if not dots:
+        return Markup("<p>No run has both {} and a score of {}.</p>").format(x, y)
+    values = [dot.x for dot in dots]
+    is_log = min(values) > 0 and max(values) >= 10 * min(values)
+    places = [math.log10(value) if is_log else value for value in values]
+    low, high = min(places), max(places)
+    bottom, top = min(dot.y for dot in dots), max(dot.y for dot in dots)
+    wide, tall = (high - low) or 1.0, (top - bottom) or 0.01
+    parts = [
+        Markup('<path class="rule" d="M{} 8V{}H{}"/>').format(_LEFT, _HEIGHT - _BOTTOM, _WIDTH - 8),
+        *(
+            Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(_LEFT - 6, at, points(value))
+            for at, value in ((_HEIGHT - _BOTTOM, bottom), (18, top))
+        ),
+        Markup('<text x="{}" y="{}">{}</text>').format(_LEFT, _HEIGHT - 12, meta_text(min(values))),
+        Markup('<text x="{}" y="{}" text-anchor="end">{}</text>').format(
+            _WIDTH - 8, _HEIGHT - 12, meta_text(max(values))
+        ),
+    ]
+    for dot, place in zip(dots, places, strict=True):
+        at = round(_LEFT + 10 + (place - low) / wide * (_WIDTH - _LEFT - 28), 1)
+        up = round(_HEIGHT - _BOTTOM - 8 - (dot.y - bottom) / tall * (_HEIGHT - _BOTTOM - 24), 1)
+        words = f"{dot.name}: {x} {meta_text(dot.x)}, {y} {points(dot.y)}"
+        parts.append(
+            Markup(
+                '<a href="{}"><circle class="point" cx="{}" cy="{}" r="5"><title>{}</title></circle></a>'
+            ).format(dot.link, at, up, words)
+        )
+    title = f"{y} against {x}, {len(dots)} runs" + (", logarithmic" if is_log else "")
+    return Markup('<svg class="plot" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
+        _WIDTH, _HEIGHT, title, Markup("").join(parts)
     )

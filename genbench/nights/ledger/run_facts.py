@@ -40,6 +40,7 @@ from genbench.store.sums import (
     questions_digest,
     read_sums,
 )
+from genbench.suite.block import is_headline
 from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS
 
@@ -350,7 +351,7 @@ def check_results(path: Path, manifest: Manifest, results: Results, sums: RunSum
         for name, own in results.tasks.items()
         for key, stored, wanted in _contradictions(manifest, name, own, sums.tasks[name])
     ]
-    samples = sum(own.samples for own in results.tasks.values())
+    samples = sum(own.samples for name, own in results.tasks.items() if is_headline(name))
     if results.totals.samples != samples:
         found.append(("totals.samples", results.totals.samples, samples))
     for key, stored, wanted in found:
