@@ -223,11 +223,9 @@ def scatter(x: str, y: str, dots: Sequence[Dot]) -> Markup:
         at = round(_LEFT + 10 + (place - low) / wide * (_WIDTH - _LEFT - 28), 1)
         up = round(_HEIGHT - _BOTTOM - 8 - (dot.y - bottom) / tall * (_HEIGHT - _BOTTOM - 24), 1)
         words = f"{dot.name}: {x} {meta_text(dot.x)}, {y} {points(dot.y)}"
-        parts.append(
-            Markup(
-                '<a href="{}"><circle class="point" cx="{}" cy="{}" r="5"><title>{}</title></circle></a>'
-            ).format(dot.link, at, up, words)
-        )
+        circle = '<circle class="point" cx="{}" cy="{}" r="5"><title>{}</title></circle>'
+        link = Markup(f'<a href="{{}}" aria-label="{{}}">{circle}</a>')
+        parts.append(link.format(dot.link, words, at, up, words))
     title = f"{y} against {x}, {len(dots)} runs" + (", logarithmic" if is_log else "")
     return Markup('<svg class="plot" viewBox="0 0 {} {}" role="group" aria-label="{}">{}</svg>').format(
         _WIDTH, _HEIGHT, title, Markup("").join(parts)

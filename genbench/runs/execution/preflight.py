@@ -441,7 +441,8 @@ def _tried_words(task: LoadedTask, found: Mapping[str, Finding]) -> str:
     reference = task.reference(problem, 0)
     told = ", ".join(f"{text[:_SHOWN_CHARS]!r} {finding.score:g}" for text, finding in found.items())
     words = f"{task.name}: tried on problem {problem.problem_id}: {told}"
-    if len(found) > 1 and len({finding.score for finding in found.values()}) == 1:
+    scores = {finding.score for finding in found.values()}
+    if len(found) > 1 and len(scores) == 1 and (scores != {0.0} or isinstance(reference, str)):
         return f"!{words}: it gives the same score to all of them"
     if isinstance(reference, str) and reference in found and found[reference].score == 0:
         return f"!{words}: the reference itself scores 0"
