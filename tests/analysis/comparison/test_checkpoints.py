@@ -40,7 +40,11 @@ def test_values_and_differences_are_those_of_two_runs(runs: list[Path]) -> None:
     assert [score.value for score in task.scores] == [0.25, 0.5, 1.0]
     for score, path in zip(task.scores[1:], runs[1:], strict=True):
         pair = compare(runs[0], path, recheck=None).tasks["sums"]
-        assert (score.difference, score.difference_ci, score.p) == (pair.difference, pair.ci, pair.p_two_sided)
+        assert (score.difference, score.difference_ci, score.p) == (
+            pair.difference,
+            pair.ci,
+            pair.p_two_sided,
+        )
     assert task.scores[0].difference is None
     assert [score.rank for score in task.scores] == [(3, 3), (2, 2), (1, 1)]
     assert task.best is not None and task.best.value == 1.0

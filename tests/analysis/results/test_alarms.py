@@ -153,7 +153,8 @@ def test_a_judge_that_grades_itself_or_calls_everything_right_is_an_alarm() -> N
     bias = JudgeBias(length=None, samples=40, unreadable=0, is_judged_model=True)
     tried = CanaryRecord(labels={}, drifted=None, kappa=0.9, accuracy=0.95, verdicts=40)
     own = made.task(
-        judge=JUDGED.model_copy(update={"bias": bias, "canary": tried}), status_counts={"correct": 20, "wrong": 20}
+        judge=JUDGED.model_copy(update={"bias": bias, "canary": tried}),
+        status_counts={"correct": 20, "wrong": 20},
     )
     (alarm,) = alarms({"m": made.results(tasks={"sums": own})})
     assert "the judge is the model under test" in alarm.text
