@@ -49,7 +49,7 @@ from genbench.nights.ledger.vectors import Vector
 from genbench.nights.trend.compose import trend
 from genbench.nights.trend.detect import detect_changes, mark_searched
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import TrackRecord
+from genbench.store.manifest import AboutRecord, TrackRecord
 from genbench.store.sums import read_sums
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -248,6 +248,7 @@ def synthetic_facts(night: int, abilities: list[np.ndarray], rng: np.random.Gene
             chance=None,
         )
     return RunFacts(
+        about=AboutRecord(),
         path=f"/runs/nightly/{night}",
         uid=f"{night:08x}-0000-4000-8000-000000000000",
         run_id="run",

@@ -7,13 +7,14 @@ import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from genbench.analysis.results.record import Results
 from genbench.analysis.results.run_state import require_results
-from genbench.errors import InputError, InterruptedRunError
+from genbench.errors import GenbenchError, InputError, InterruptedRunError
 from genbench.runs.command import run_models
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.inputs import open_suite
@@ -118,10 +119,11 @@ def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunE
 
 def _next_step(folders: Sequence[Path], results: Mapping[str, Results]) -> tuple[str, ...]:
     """Return the command that a reader of the table needs next: the comparison, or the samples."""
-    if len(folders) == 2:
-        return (f"compare them: {shlex.join(['genbench', 'compare', *map(str, folders)])}",)
-    if len(folders) > 2:
-        return (f"compare all with the first: {_report_command(folders)}",)
+    if len(folders) > 1:
+        one = {path.parent for path in folders}
+        named = [*one] if len(one) == 1 else folders
+        words = "compare them" if len(folders) == 2 else "compare all with the first"
+        return (f"{words}: {shlex.join(['genbench', 'compare', *map(str, named)])}",)
     wrong = [name for found in results.values() for name, task in found.tasks.items() if task.value != 1]
     if not wrong or not folders:
         return ()
@@ -190,7 +192,8 @@ def evaluate(
             tokenizer.save_pretrained(folder)
             tokenizer = folder
         held = memory_model(model, None if tokenizer is None else Path(tokenizer), batch)
-        return _run(
+        work = partial(
+            _run,
             RunOptions(
                 suite=suite,
                 models=[f"{label}=memory"],
@@ -208,6 +211,25 @@ def evaluate(
             ),
             page=page,
         )
+        try:
+            return work()
+        except GenbenchError as error:
+            raise _without_frames(error) from error.__cause__
+
+
+def _without_frames(error: GenbenchError) -> GenbenchError:
+    """Return an error without the frames of genbench: its message says what is wrong.
+
+    Of its cause the frames from the caller's own code on stay.
+    """
+    cause = error.__cause__
+    if cause is not None:
+        own = Path(__file__).parent
+        trace = cause.__traceback__
+        while trace is not None and Path(trace.tb_frame.f_code.co_filename).is_relative_to(own):
+            trace = trace.tb_next
+        cause.__traceback__ = trace
+    return error.with_traceback(None)
 
 
 def _write_report(

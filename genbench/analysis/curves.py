@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,7 @@ from genbench.json_record import Count, JsonRecord, Share, ShownRecord
 from genbench.stats.likelihood import MEASURES
 from genbench.stats.quality import kendall_tau
 from genbench.stats.tracks.curves import monotonicity, order_agreement, signal_to_noise, step_noise
-from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
+from genbench.stats.tracks.winners_curse import rerun_errors, without_luck
 from genbench.store.folder import RunFolder
 
 
@@ -181,24 +181,23 @@ def _curve(key: _Key, points: Sequence[CurvePoint], kind: tuple[bool, bool]) -> 
 
 def _noise(points: Sequence[CurvePoint]) -> float | None:
     """Return the standard error of one checkpoint: that of a re-run, or else that of one step."""
-    known = [point.rerun_ci for point in points if point.rerun_ci is not None]
+    found = rerun_noise(point.rerun_ci for point in points)
+    return step_noise([point.value for point in points]) if found is None else found
+
+
+def rerun_noise(intervals: Iterable[Interval | None]) -> float | None:
+    """Return the standard error of one score by its 95 % intervals for a re-run, None without any."""
+    known = [bounds for bounds in intervals if bounds is not None]
     if not known:
-        return step_noise([point.value for point in points])
+        return None
     low, high = np.array(known, dtype=float).T
     return math.sqrt(float((rerun_errors(low, high) ** 2).mean()))
 
 
 def _best(points: Sequence[CurvePoint], place: int, noise: float | None) -> CurveBest:
     best = points[place]
-    values = np.array([point.value for point in points])
-    is_known = noise is not None and len(points) > 1
-    return CurveBest(
-        step=best.step,
-        model=best.model,
-        value=best.value,
-        shrunk=float(shrunk(values, np.full(len(values), noise))[place]) if is_known else None,
-        luck=best_of(len(points)) * noise if noise is not None and is_known else None,
-    )
+    fair, luck = without_luck(np.array([point.value for point in points]), noise, place)
+    return CurveBest(step=best.step, model=best.model, value=best.value, shrunk=fair, luck=luck)
 
 
 def _ranks(curves: Sequence[Curve]) -> Iterator[Ranks]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from genbench.cli.options import (
     open_history,
     with_run_options,
 )
-from genbench.cli.output import print_json, print_record, terminal_width
+from genbench.cli.output import print_json, print_lines, print_record, say_written, terminal_width
 from genbench.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 @app.command(
     epilog=examples(
         "genbench compare runs/n/base runs/n/tuned",
+        "genbench compare runs/n",
         "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
+        "genbench compare runs/a/m runs/b/m runs/c/m -o table.csv",
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
@@ -41,9 +44,14 @@ if TYPE_CHECKING:
     ),
 )
 def compare(
+    context: typer.Context,
     sides: Annotated[
         list[Path],
-        typer.Argument(metavar="BASE TUNED", help="Run folders RUN_DIR/<model>, or score files."),
+        typer.Argument(
+            metavar="BASE TUNED | RUN_DIR",
+            help="Run folders RUN_DIR/<model>, score files, or RUN_DIR for the runs of one command. More "
+            "than two are compared with the first.",
+        ),
     ],
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 if tuned REGRESSED.")] = False,
@@ -76,8 +84,8 @@ def compare(
         typer.Option(
             "--treatment",
             metavar="NAME",
-            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server. "
-            "Everything else must be equal. Decides on the share of base's score that tuned recovers. "
+            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server, "
+            "effort. Everything else must be equal. Decides on the share of base's score that tuned recovers. "
             "Repeatable.",
         ),
     ] = [],  # noqa: B006
@@ -101,21 +109,38 @@ def compare(
     ] = 50,
     data_dir: DataOption = None,
     trust_run: TrustOption = [],  # noqa: B006
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table of several runs: CSV if the name ends in .csv, else a page.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two runs: what changed, by how much, why.
+    """Compare two runs: what changed, by how much, why. Or several: a table of checkpoints.
 
-    Prints the verdict, the table and at most 30 lines.
+    Prints the verdict, the table and at most 30 lines. More than two runs give the scores of each with the
+    differences to the first, and the ranks that are not excluded.
 
     --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
     every night use `genbench gate`, which keeps a budget of false alarms a year.
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
+    from genbench.analysis.comparison.checkpoints import runs_below
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
     from genbench.reports.variant import write_card
 
+    sides = runs_below(sides)
+    if len(sides) > 2 or output is not None:
+        shared = ("sides", "task", "allow", "as_json", "output")
+        check_mode(context, "a table of several runs", True, shared=shared)
+        _compare_several(sides, task, allow, output, as_json)
+        return
     if len(sides) != 2:
         raise typer.BadParameter(f"wanted two, found {len(sides)}", param_hint="BASE TUNED")
     base, tuned = sides
@@ -139,6 +164,30 @@ def compare(
     print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:
         raise typer.Exit(record.exit_code)
+
+
+def _compare_several(
+    runs: list[Path], tasks: list[str], allow: list[str], output: Path | None, as_json: bool
+) -> None:
+    """Print the table of several checkpoints, or write it."""
+    from genbench.analysis.comparison.checkpoints import compare_checkpoints
+    from genbench.reports.checkpoints import checkpoints_csv, checkpoints_text
+    from genbench.store.json_files import replace
+
+    if output is not None and output.suffix.lower() != ".csv":
+        if tasks:
+            raise typer.BadParameter("a page has all tasks; it goes with a .csv file", param_hint="--task")
+        say_written([f"page: {genbench.report(runs, output, allow=allow).page}"], to_stderr=as_json)
+        return
+    record = compare_checkpoints(runs, tasks=tasks, allow=allow)
+    if output is not None:
+        replace(output, checkpoints_csv(record).encode())
+        say_written([f"table: {output}"], to_stderr=as_json)
+        return
+    print_record(record, checkpoints_text, as_json)
+    if not as_json:
+        command = shlex.join(["genbench", "compare", *map(str, runs), "-o"])
+        print_lines([f"As a page or CSV: {command} table.html or table.csv"])
 
 
 @app.command(

@@ -123,26 +123,50 @@ def plugins(as_json: JsonOption = False) -> None:
 
 @app.command(
     epilog=examples(
-        "genbench init", "genbench init nightly.yaml", "genbench init --schema > suite.schema.json"
+        "genbench init",
+        "genbench init --data problems.csv",
+        "genbench init nightly.yaml --data rows.jsonl --model tuned=./checkpoints/tuned",
+        "genbench init --schema > suite.schema.json",
     )
 )
 def init(
     context: typer.Context,
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml"),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Rows of your own: JSON Lines, CSV or Parquet. Columns, kind and prompt are guessed."
+        ),
+    ] = None,
+    model: Annotated[
+        list[str],
+        typer.Option("--model", metavar="NAME=PATH", help="With --data: a model of the suite. Repeatable."),
+    ] = [],  # noqa: B006
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON schema of a suite, for editors; write nothing.")
     ] = False,
 ) -> None:
-    """Write a commented suite to start from."""
+    """Write a suite to start from: of your own rows, or a commented one that runs as it is."""
     from genbench.suite.config import SuiteConfig
     from genbench.tasks.catalogue import starter_suite
+    from genbench.tasks.draft import draft_suite
 
     check_mode(context, "--schema", schema, shared=())
     if schema:
         print_json(SuiteConfig.model_json_schema())
         return
-    starter_suite(path)
-    print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
+    command = f"genbench check {shlex.quote(str(path))}"
+    if data is None:
+        if model:
+            raise typer.BadParameter("goes with --data", param_hint="--model")
+        starter_suite(path)
+        print(f"wrote {path}; edit it, then run: {command}")
+        return
+    pairs = [text.partition("=") for text in model]
+    if lacking := [name for name, equals, where in pairs if not equals or not where]:
+        raise typer.BadParameter(f"{lacking[0]}: wanted NAME=PATH", param_hint="--model")
+    print_lines(draft_suite(data, path, {name: where for name, _, where in pairs}))
+    print(f"wrote {path}; look at it, then run: {command}")
 
 
 @app.command(

@@ -92,7 +92,10 @@ def read_rows(path: Path, columns: Sequence[str], hint: str = "") -> list[Row]:
         raise DataError(f"{path}: no such file")
     suffix = path.suffix.lower()
     if suffix not in READERS:
-        raise DataError(f"{path}: cannot read '{suffix}' files; use one of {', '.join(sorted(READERS))}")
+        hint = _AS_LINES.format(path, path.with_suffix(".jsonl").name) if suffix == ".json" else ""
+        raise DataError(
+            f"{path}: cannot read '{suffix}' files; use one of {', '.join(sorted(READERS))}{hint}"
+        )
     try:
         found: list[Row] = []
         for number, row in READERS[suffix](path):
@@ -118,6 +121,14 @@ def read_text_file(path: Path) -> Iterator[tuple[int, Row]]:
     yield 1, {"text": path.read_text(encoding="utf-8")}
 
 
+_AS_LINES = (
+    ". A JSON array is one value, and rows are wanted one object a line: "
+    """python -c 'import json, sys; [print(json.dumps(row)) for row in json.load(sys.stdin)]' """
+    "< {} > {}"
+)
+"""What to do about rows in one array."""
+
+
 def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield line numbers and objects. Only a newline ends a line: texts may contain U+2028 and the like."""
     with path.open("rb") as file:
@@ -130,9 +141,13 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
             except UnicodeDecodeError as error:
                 raise DataError(f"{path}:{number}: not UTF-8 (byte {error.start} of the line)") from error
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{path}:{number}: not valid JSON: {error}") from error
+                is_array = number == 1 and text.lstrip()[:1] == "["
+                hint = _AS_LINES.format(path, f"{path.stem}-lines.jsonl") if is_array else ""
+                raise DataError(f"{path}:{number}: not valid JSON: {error}{hint}") from error
             if not isinstance(row, dict):
-                raise DataError(f"{path}:{number}: wanted a JSON object, found {type(row).__name__}")
+                is_array = number == 1 and isinstance(row, list)
+                hint = _AS_LINES.format(path, f"{path.stem}-lines.jsonl") if is_array else ""
+                raise DataError(f"{path}:{number}: wanted a JSON object, found {type(row).__name__}{hint}")
             yield number, row
 
 

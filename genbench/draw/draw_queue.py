@@ -149,7 +149,9 @@ def _in_order(tasks: Iterable[LoadedTask], expected: Lengths | None) -> Iterable
     """Return the problems with the longest expected ones first, and programs first among equals.
 
     Without expected lengths whole tasks are put in order. Keys of a million samples would take 100 MiB.
+    Further scores of a task have no draws of their own.
     """
+    tasks = [task for task in tasks if task.is_drawn]
 
     if expected is None:
         ordered = sorted(tasks, key=lambda task: (-task.decoding.max_tokens, task.verifier != _SLOWEST))

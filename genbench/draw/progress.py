@@ -263,6 +263,7 @@ class ProgressLine:
         done: samples that were on disk at the start.
         quiet: count, and write nothing.
         limits: by task, the tokens of a sample at the most. Tasks of several turns have none.
+        further: verdicts beyond one for each sample, if tasks have several verifiers.
     """
 
     def __init__(
@@ -274,7 +275,9 @@ class ProgressLine:
         stream: Output | None = None,
         *,
         limits: Mapping[str, int] | None = None,
+        further: int = 0,
     ) -> None:
+        self.further = further
         self.label, self.total, self.done = label, total, done
         self.drawn = 0
         self.tokens = 0
@@ -382,13 +385,14 @@ class ProgressLine:
         """Yield the verdicts of the run, their rate, and the time that the rest takes."""
         made = self.statuses.total()
         if made:
-            yield f"{made}/{self.total} verdicts"
+            yield f"{made}/{self.total + self.further} verdicts"
         new = made - self._verdicts_before
         rate = new / max(time.monotonic() - self._stepped, 1e-9)
         if new:
             yield f"{rate:,.0f} a second" if rate >= 1 else f"{60 * rate:,.0f} a minute"
-        if new and made < self.total:
-            yield f"{clock((self.total - made) / rate)} left"
+        missing = self.total + self.further - made
+        if new and missing > 0:
+            yield f"{clock(missing / rate)} left"
 
     def tick(self) -> None:
         """Redraw the line of a terminal, so that its clock keeps running while nothing else happens."""

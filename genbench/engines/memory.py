@@ -359,7 +359,9 @@ class FunctionModel(MemoryModel):
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # the run is ended; the function itself may raise the same, as a client that gives up
             raise EngineError(
-                f"evaluate: the function failed for {request.sample}: {type(error).__name__}: {error}"
+                f"evaluate: the function failed for task {request.sample.task}, problem "
+                f"{request.sample.problem_id}, sample {request.sample.sample_index}: "
+                f"{type(error).__name__}: {error}"
             ) from error
         if isinstance(found, str):
             return Drawn(found)

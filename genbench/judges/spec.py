@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -236,6 +237,11 @@ def pinned_prompt(file: JudgeFile, path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: prompt: cannot read {prompt_path}: {error}") from error
     found = "sha256:" + hashlib.sha256(prompt.encode()).hexdigest()
+    if not re.fullmatch(r"sha256:[0-9a-f]{64}", file.prompt_digest):
+        raise ConfigError(
+            f"{path}: prompt_digest: '{file.prompt_digest[:80]}' is no digest; that of {prompt_path} is: "
+            f"prompt_digest: {found}"
+        )
     if found != file.prompt_digest:
         raise ConfigError(
             f"{path}: {prompt_path} is not the prompt that was pinned ({file.prompt_digest} -> {found}); "

@@ -14,6 +14,7 @@ from genbench.reports.record import Report, ReportedComparison, ReportedRun
 from genbench.reports.variant import variant_sentence
 from genbench.stats.comparison.causes import CauseRecord, status_words
 from genbench.stats.comparison.gate import MIN_PROBLEMS, SHOWABLE_LOSSES
+from genbench.suite.block import headlines
 
 _SMOOTH = ("bits_per_byte", "bpb_gold")
 """The smooth measure of documents, and that of choices."""
@@ -148,7 +149,7 @@ def _mean(base: str, tuned: str, record: Comparison) -> str:
     mean, ci = suite.plain_difference, suite.plain_ci
     if mean is None:
         return f"No difference of {base} and {tuned} can be given"
-    known = [name for name, task in record.tasks.items() if task.difference is not None]
+    known = [name for name, task in headlines(record.tasks).items() if task.difference is not None]
     where = f"on {known[0]}" if len(known) == 1 else f"on average over {len(known)} tasks"
     if ci is not None and ci[0] > 0:
         words = f"{tuned} is better than {base} {where}"

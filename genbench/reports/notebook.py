@@ -40,11 +40,15 @@ Library = Literal["arrow", "pandas", "polars"]
 _ROWS = 16_384
 
 
-def frame(run: str | Path, tasks: Sequence[str] = (), library: Library | None = None) -> Any:
-    """Return the samples of a stored run as a table, one row each. The columns are those of samples.parquet.
+def frame(
+    run: str | Path | Sequence[str | Path], tasks: Sequence[str] = (), library: Library | None = None
+) -> Any:
+    """Return the samples of stored runs as a table, one row each.
+
+    The columns are those of samples.parquet, then `tags`, `note` and `meta.KEY` of runs that have any.
 
     Args:
-        run: the run folder.
+        run: the run folder, or several.
         tasks: only these. None means all.
         library: arrow, pandas or polars. None: polars if this process has imported it and not pandas, else
             pandas if it is installed, else polars, else Arrow.
@@ -58,16 +62,28 @@ def frame(run: str | Path, tasks: Sequence[str] = (), library: Library | None = 
         raise InputError(f"frame: no library '{chosen}'{nearest(chosen, ('arrow', 'pandas', 'polars'))}")
     if chosen != "arrow" and find_spec(chosen) is None:
         raise InputError(f"frame: {chosen} is not installed; install it, or write library='arrow'")
-    stored = StoredRun(Path(run))
-    names = list(stored.manifest.tasks)
-    for name in tasks:
-        if name not in names:
-            raise InputError(f"{run}: no task '{name}'{nearest(name, names)}")
-    batches = list(_batches(stored, tasks or names))
-    table = pa.Table.from_batches(batches, schema=SCHEMA)
+    paths = [run] if isinstance(run, str | Path) else list(run)
+    tables = [_samples(StoredRun(Path(path)), tasks) for path in paths]
+    table = pa.concat_tables(tables, promote_options="default")
     if chosen == "arrow":
         return table
     return table.to_pandas() if chosen == "pandas" else import_module("polars").from_arrow(table)
+
+
+def _samples(stored: StoredRun, tasks: Sequence[str]) -> pa.Table:
+    """Return the samples of one run, with what the user says about it in columns of their own."""
+    names = list(stored.manifest.tasks)
+    for name in tasks:
+        if name not in names:
+            raise InputError(f"{stored.path}: no task '{name}'{nearest(name, names)}")
+    table = pa.Table.from_batches(list(_batches(stored, tasks or names)), schema=SCHEMA)
+    about = stored.manifest.about
+    said: dict[str, Any] = {f"meta.{key}": value for key, value in about.meta.items()}
+    said |= {"tags": list(about.tags)} if about.tags else {}
+    said |= {"note": about.note} if about.note else {}
+    for name, value in said.items():
+        table = table.append_column(name, pa.array([value] * len(table), type=pa.scalar(value).type))
+    return table
 
 
 def _installed() -> Library:

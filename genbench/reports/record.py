@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from genbench.analysis.comparison.checkpoints import Checkpoints
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.corrected import ReviewedTask
 from genbench.analysis.efforts import Efforts
@@ -118,6 +119,9 @@ class Report(JsonRecord):
         description="references against which several runs agree on one other answer"
     )
     comparisons: tuple[ReportedComparison, ...] = Field(description="each further run against the first")
+    checkpoints: Checkpoints | None = Field(
+        default=None, description="the table of three or more runs; absent for fewer"
+    )
     efforts: Efforts | None = Field(
         default=None, description="the runs by effort; absent if no run was drawn at a named effort"
     )

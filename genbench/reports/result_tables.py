@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.comparison.compared_task import ComparedTask, PartDifference
 from genbench.analysis.reading import ReadCounts, joined
 from genbench.analysis.records import Bounded, ExcludedSamples
 from genbench.analysis.results.means import GroupRecord
@@ -506,6 +506,24 @@ CHANGES = Table[ChangeRow](
     below=("p", "p drop", "finds"),
     gap=lambda row: row.task.missing if row.task else None,
 )
+PART_CHANGES = Table[tuple[str, PartDifference]](
+    Column("part", lambda row: row[0]),
+    Column("base", lambda row: points(row[1].base), right=EVERYWHERE),
+    Column("tuned", lambda row: points(row[1].tuned), right=EVERYWHERE),
+    Column("change", lambda row: signed(row[1].difference), right=EVERYWHERE),
+    Column("95% CI", lambda row: interval(row[1].ci), right=PAGE),
+)
+
+
+def part_lines(tasks: Mapping[str, ComparedTask]) -> list[str]:
+    """Return how the named parts of each task's score changed, a line each."""
+    return [
+        f"{name}: {part} {points(own.base)} -> {points(own.tuned)} ({signed(own.difference)} {interval(own.ci)})"
+        for name, task in tasks.items()
+        for part, own in (task.parts or {}).items()
+    ]
+
+
 STRATUM_CHANGES = Table[StratumDifference](
     Column(STRATUM, lambda row: row.name),
     Column("n", lambda row: row.n, right=EVERYWHERE),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.comparison.checkpoints import Checkpoints, checkpoints_of, run_names
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.corrected import reviews_next_to
@@ -86,7 +87,8 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         allow: names of differences that the comparisons let through.
     """
     check_names(allow)
-    sides = [side_of(run.stored, run.results) for run in runs] if len(runs) > 1 else []
+    sides = {run.name: side_of(run.stored, run.results) for run in runs} if len(runs) > 1 else {}
+    comparisons = tuple(_comparison(sides, other.name, allow) for other in runs[1:])
     record = Report(
         format=FORMAT,
         title=" and ".join(dict.fromkeys(run.results.suite for run in runs)),
@@ -94,12 +96,10 @@ def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
         published=tuple(_published(runs)),
         runs=tuple(_run_record(run) for run in runs),
         doubtful=tuple(_doubtful(runs)),
-        comparisons=tuple(
-            _comparison(runs[0].name, other.name, sides[0], side, allow)
-            for other, side in zip(runs[1:], sides[1:], strict=True)
-        ),
+        comparisons=comparisons,
         lead="",
-        **_efforts(runs, sides),
+        **_checkpoints(sides, comparisons),
+        **_efforts(runs, list(sides.values())),
         **_texts(runs),
     )
     return record.model_copy(update={"lead": report_headline(record)})
@@ -182,18 +182,30 @@ def _engines(manifest: Manifest) -> dict[str, dict[str, Any]]:
     return next((attempt.engines for attempt in reversed(manifest.attempts) if attempt.engines), {})
 
 
-def _comparison(base: str, tuned: str, left: Side, right: Side, allow: Sequence[str]) -> ReportedComparison:
-    """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
+def _comparison(sides: Mapping[str, Side], tuned: str, allow: Sequence[str]) -> ReportedComparison:
+    """Compare a run with the first. If it is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
+    base = next(iter(sides))
     try:
-        if are_efforts(left, right):
-            record = compare_efforts(left, right, allow)
+        if are_efforts(sides[base], sides[tuned]):
+            record = compare_efforts(sides[base], sides[tuned], allow)
         else:
-            record = compare_sides(left, right, CompareOptions(allow=allow))
+            record = compare_sides(sides[base], sides[tuned], CompareOptions(allow=allow))
     except GenbenchError as error:
         refused = str(error)
     return ReportedComparison(base=base, tuned=tuned, record=record, refused=refused)
+
+
+def _checkpoints(
+    sides: Mapping[str, Side], comparisons: Sequence[ReportedComparison]
+) -> dict[str, Checkpoints]:
+    """Return the field with the table of three or more runs."""
+    compared = {item.tuned: item.record for item in comparisons if item.record is not None}
+    if len(sides) < 3 or not compared:
+        return {}
+    refused = {item.tuned: item.refused for item in comparisons if item.refused is not None}
+    return {"checkpoints": checkpoints_of(sides, compared, refused)}
 
 
 PAGE = "report.html"
@@ -363,7 +375,7 @@ def _gather(
     """Read the runs. samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
-    names = _names(paths)
+    names = run_names(paths)
     return [
         page_data(
             StoredRun(path, indexed=len(paths) > 1),
@@ -375,18 +387,6 @@ def _gather(
         )
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """Return the models' names, with the folder above if two runs are of one model."""
-    resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
-        raise InputError("one run folder was given twice")
-    short = [path.name for path in resolved]
-    if len(set(short)) == len(short):
-        return short
-    longer = [f"{path.parent.name}/{path.name}" for path in resolved]
-    return longer if len(set(longer)) == len(longer) else [str(path) for path in resolved]
 
 
 class _SeriesByTask(Mapping[str, Sequence[Series]]):

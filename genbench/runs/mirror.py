@@ -106,7 +106,7 @@ def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[Path]]:
             if Path(name).suffix:
                 raise
             raise InputError(f"{name}: no task and no suite of that name{nearest(name, known)}") from error
-        for entry in suite.config.tasks:
+        for entry in suite.config.scores:
             if entry.data is None or entry.data.path is None:
                 task = make_task(suite, entry)
                 found[task.info.name] = task.info

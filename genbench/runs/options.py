@@ -112,6 +112,34 @@ class RunOptions:
             job=Key("KEY=VALUE, as --set", max_length=200),
         ),
     ] = ()
+    tags: Annotated[
+        Sequence[str],
+        Option(
+            "--tag",
+            "A word by which the run is found later. Repeatable.",
+            job=Key("words by which the run is found later", max_length=50),
+            request=Key("words by which the run is found later", max_length=50),
+        ),
+    ] = ()
+    note: Annotated[
+        str | None,
+        Option(
+            "--note",
+            "What people should know of the run.",
+            job=Key("what people should know of the run", max_length=2000),
+            request=Key("what people should know of the run", max_length=2000),
+        ),
+    ] = None
+    meta: Annotated[
+        Sequence[str],
+        Option(
+            "--meta",
+            "A value of your own, such as lr=3e-5, or a JSON or YAML file of them from the trainer. Several in "
+            "one text have blanks between. Repeatable. Shown, found and charted; it changes no score.",
+            metavar="KEY=VALUE|FILE",
+            job=Key("values of the user's own, KEY=VALUE or a file of them", max_length=1000),
+        ),
+    ] = ()
     with_test: Annotated[bool, Option("--with-test", "Also run tasks of role test. Each use is counted.")] = (
         False
     )

@@ -59,7 +59,7 @@ def suite_requests(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Iter
 
 def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:
     """Yield one record for the first turn of each sample: identity, messages, token ids, seed, decoding."""
-    for task in sized_tasks(tasks, model.measure):
+    for task in sized_tasks([task for task in tasks if task.is_drawn], model.measure):
         decoding = task.decoding.model_dump(mode="json", exclude={"seed"})
         for problem in task.problems:
             for index in range(task.k):

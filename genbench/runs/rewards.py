@@ -10,25 +10,29 @@ import asyncio
 import atexit
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from genbench.errors import ConfigError, InputError
 from genbench.models.traces import Reasoning, resolve
 from genbench.runs.execution.scoring import verdict_of
 from genbench.tasks.kinds import JUDGE, KINDS, LIKELIHOOD
-from genbench.types import Answer, Case, Completion, SampleId, Verdict
+from genbench.types import Answer, Case, Completion, SampleId, Status, Verdict
 from genbench.verifiers.pool.pool import Opened, VerifierPool
 from genbench.verifiers.pool.process import RefusedReferencesError, VerifierSpec
 
+_UNREAD: tuple[Status, ...] = ("verifier_error", "no_answer", "unclosed_trace", "truncated")
+"""Statuses of answers whose reference perhaps nobody has read."""
 NO_TRACES = "none"
 """The value of `reasoning` for texts without traces."""
 
 
 def verify(
-    kind: str,
+    kind: str | type,
     answer: str,
     reference: Any = None,
     *,
@@ -51,7 +55,7 @@ def verify(
 
 
 def verify_all(
-    kind: str,
+    kind: str | type,
     answers: Iterable[str],
     references: Iterable[Any],
     *,
@@ -66,7 +70,8 @@ def verify_all(
     why. `verify_all` blocks until all are checked. In a coroutine call it by `await asyncio.to_thread(...)`.
 
     Args:
-        kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, or "package.module:Class".
+        kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, "package.module:Class", a class,
+            or "checks.py:Class", a file next to the script or in the working folder.
         answers: what the model wrote, with its traces.
         references: one for each answer, in the form that the verifier takes.
         reasoning: the format of the traces, as in a suite: a name, or {"open": …, "close": …}. "none": the
@@ -102,21 +107,42 @@ def verify_all(
             json.dumps(reference, allow_nan=False, default=str, skipkeys=True)
         except (ValueError, RecursionError) as error:
             raise InputError(f"verify: reference {place} is not finite JSON: {error}") from None
+    name, folder = _verifier(kind)
+    _require_references(kind, wanted)
     try:
-        spec = VerifierSpec(_verifier(kind), options)
+        spec = VerifierSpec(name, options, folder)
     except TypeError as error:
         raise ConfigError(f"verify: options of a verifier are JSON values: {error}") from None
     split = _splitter(reasoning, trace_opened)
     split_texts = [split(text, is_cut) for text, is_cut in zip(texts, cut, strict=True)]
-    return _workers().verdicts(kind, spec, split_texts, wanted)
+    return _workers().verdicts(name, spec, split_texts, wanted)
 
 
-def _verifier(kind: str) -> str:
-    """Return the name of a kind's verifier.
+def _require_references(kind: str | type, references: Sequence[Any]) -> None:
+    """Refuse references that a kind cannot do without. A reward of such a row would say nothing."""
+    preset = KINDS.get(kind) if isinstance(kind, str) else None
+    if preset is None:
+        return
+    for place, reference in enumerate(references):
+        if preset.wants_reference and reference is None:
+            raise InputError(f"verify: reference {place} is None; kind '{kind}' needs one")
+        if preset.refuses_empty_reference and reference in ("", []):
+            raise InputError(f"verify: reference {place} is empty; kind '{kind}' needs one")
+
+
+def _verifier(kind: str | type) -> tuple[str, str | None]:
+    """Return the name of a kind's verifier, and the folder in which its module is looked for.
 
     Raises:
-        ConfigError: the kind has none that works on an answer alone.
+        ConfigError: the kind has none that works on an answer alone, or a class that no other process finds.
     """
+    if isinstance(kind, type):
+        return _class_name(kind)
+    path, _, name = kind.rpartition(":")
+    if path.endswith(".py"):
+        return _class_in_file(Path(path), name)
+    if path:
+        return kind, _own_folder()
     if kind == JUDGE:
         raise ConfigError(
             "verify: kind 'judge' asks a model, which a suite starts and pins; put the answers into a file "
@@ -124,7 +150,35 @@ def _verifier(kind: str) -> str:
         )
     if kind == LIKELIHOOD:
         raise ConfigError("verify: kind 'likelihood' scores given texts, so there is no answer to verify")
-    return KINDS[kind].verifier if kind in KINDS else kind
+    return (KINDS[kind].verifier if kind in KINDS else kind), None
+
+
+def _own_folder() -> str:
+    """Return the folder of the script that runs, or the working folder."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    return str(Path(script).resolve().parent if script else Path.cwd())
+
+
+def _class_in_file(path: Path, name: str) -> tuple[str, str]:
+    places = [path] if path.is_absolute() else [Path.cwd() / path, Path(_own_folder()) / path]
+    place = next((place for place in places if place.is_file()), None)
+    if place is None:
+        raise ConfigError(f"verify: {path}: no such file in {' or '.join(str(p.parent) for p in places)}")
+    return f"{place.stem}:{name}", str(place.resolve().parent)
+
+
+def _class_name(kind: type) -> tuple[str, str]:
+    """Return the name by which worker processes import a class, and the folder of its package."""
+    module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if kind.__module__ == "__main__" or file is None or "<locals>" in kind.__qualname__:
+        raise ConfigError(
+            f"verify: {kind.__qualname__} is defined in the script itself, which worker processes would run "
+            "again; put the class into a module next to the script, and import it"
+        )
+    place = Path(file).resolve()
+    levels = kind.__module__.count(".") + (place.name == "__init__.py")
+    return f"{kind.__module__}:{kind.__qualname__}", str(place.parents[levels])
 
 
 class _Splitter:
@@ -215,11 +269,14 @@ class _Workers:
     async def _refuse_unreadable(
         self, spec: VerifierSpec, found: Sequence[Verdict], references: Sequence[Any]
     ) -> None:
-        """Raise InputError if a verifier failed because it cannot read a reference.
+        """Raise InputError if a verifier cannot read a reference, of answers that it did not grade.
 
-        A training run would leave such samples out without a word, for ever.
+        A training run would leave such samples out without a word, for ever. An answer without anything to
+        compare may have been given up before its reference was read.
         """
-        failed = [place for place, verdict in enumerate(found) if verdict.status == "verifier_error"]
+        failed = [
+            place for place, verdict in enumerate(found) if verdict.status in _UNREAD and not verdict.score
+        ]
         if not failed:
             return
         try:

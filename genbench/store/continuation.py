@@ -17,7 +17,7 @@ from genbench.errors import RunFolderError
 from genbench.safetext.redaction import without_secrets
 from genbench.store.contract import differences, shaping, task_edits, text_diff
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import AdaptiveRecord, Binding, Manifest, TaskBinding
+from genbench.store.manifest import AboutRecord, AdaptiveRecord, Binding, Manifest, TaskBinding
 
 _PACKAGES = (
     "genbench",
@@ -136,6 +136,7 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
             "tasks": {**old.tasks, **new.tasks},
             "terms": _merged_terms(old.terms, new.terms),
             **({} if adaptive is None else {"adaptive": adaptive}),
+            **({} if (about := new.about.over(old.about)) == AboutRecord() else {"about": about}),
         }
     )
 

@@ -5,6 +5,7 @@ The names and the kinds of files of a folder are checked before a command follow
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,8 +42,8 @@ from genbench.store.lock import FolderLock
 from genbench.store.manifest import Manifest
 from genbench.store.sample_index import DrawnSamples
 from genbench.store.seal import Seal
-from genbench.suite.block import LONGEST, name_mistake
-from genbench.types import Completion, Verdict
+from genbench.suite.block import LONGEST, draw_of, is_headline, name_mistake
+from genbench.types import Completion, SampleId, Verdict
 
 _NO_SUITE = "the stored suite cannot be read"
 _LEVELS = 3
@@ -83,6 +84,9 @@ def _check_tasks(tasks: object, where: Path) -> None:
             raise RunFolderError(f"{place}' has no name")
         if not isinstance(entry.get("verifier", {}), Mapping):
             raise RunFolderError(f"{place}.verifier' is not a mapping")
+        several = entry.get("verifiers", [])
+        if not isinstance(several, list) or not all(isinstance(item, Mapping) for item in several):
+            raise RunFolderError(f"{place}.verifiers' is not a list of mappings")
 
 
 def check_files(folder: Path) -> None:
@@ -171,6 +175,10 @@ class Misfit:
 
     def __str__(self) -> str:
         return f"{self.file} {self.why}"
+
+
+def _named(sample: SampleId, task: str) -> SampleId:
+    return SampleId(task, sample.problem_id, sample.sample_index)
 
 
 FORMAT = 1
@@ -336,8 +344,11 @@ class RunFolder:
         return record
 
     def file(self, task: str, kind: str) -> Path:
-        """Return the path of a task's file. `kind` is problems, asks, completions or verdicts."""
-        return self.path / task / f"{kind}.jsonl"
+        """Return the path of a task's file. `kind` is problems, asks, completions or verdicts.
+
+        The completions of a further score of a task are those of the task.
+        """
+        return self.path / (draw_of(task) if kind == "completions" else task) / f"{kind}.jsonl"
 
     def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
         """Write problems.jsonl by rename, one line for each problem."""
@@ -391,7 +402,10 @@ class RunFolder:
         Raises:
             RunFolderError: a line is damaged, or a turn of a sample has two lines. Names the line.
         """
-        return read_completions(self.file(task, "completions"), task)
+        found = read_completions(self.file(task, "completions"), draw_of(task))
+        if is_headline(task):
+            return found
+        return (dataclasses.replace(item, sample=_named(item.sample, task)) for item in found)
 
     def drawn(self, task: str, seal: Seal | None = None) -> DrawnSamples:
         """Return which turns of which samples completions.jsonl contains.

@@ -199,6 +199,29 @@ class OriginRecord(JsonRecord):
     command: str = Field(default="", description="the command line")
 
 
+MetaValue = float | bool | str
+"""A value of the user's own. Numbers can be the axis of a chart."""
+
+
+class AboutRecord(JsonRecord):
+    """What the user says about a run. It changes no score, and nothing is compared by it."""
+
+    tags: tuple[str, ...] = Field(default=(), description="words by which the run is found")
+    note: str = Field(default="", description="what people should know of the run")
+    meta: dict[str, MetaValue] = Field(
+        default_factory=dict, description="values of the user's own by name, such as those of the trainer"
+    )
+
+    def over(self, before: AboutRecord) -> AboutRecord:
+        """Return what was said before, with what is said now added."""
+        joined = {
+            "tags": tuple(dict.fromkeys((*before.tags, *self.tags))),
+            "note": self.note or before.note,
+            "meta": {**before.meta, **self.meta},
+        }
+        return AboutRecord.model_validate({key: value for key, value in joined.items() if value})
+
+
 class ModelRecord(JsonRecord):
     """The model under test, with the suite's settings for it.
 
@@ -466,6 +489,9 @@ class Manifest(JsonRecord):
     )
     edited: tuple[EditRecord, ...] = Field(
         default=(), description="files that were changed by hand and then scored; absent if none"
+    )
+    about: AboutRecord = Field(
+        default=AboutRecord(), description="tags, note and values of the user's own; absent if there are none"
     )
 
     @property

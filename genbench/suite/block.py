@@ -5,10 +5,12 @@ names of models and tasks, which become folders of a run.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+T = TypeVar("T")
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """Names that can be a folder on every file system."""
 
@@ -130,10 +132,31 @@ class RequestForm(Strict):
         return self
 
 
+PART = "@"
+"""What separates a task from one of its further verifiers, in the names of the scores: `tickets@polite`."""
+
+
+def draw_of(name: str) -> str:
+    """Return the task whose samples a score is made from: `tickets` for `tickets@polite` and for itself."""
+    return name.partition(PART)[0]
+
+
+def is_headline(name: str) -> bool:
+    """Return whether a score is that of a task's first verifier, which represents the task."""
+    return PART not in name
+
+
+def headlines(scores: Mapping[str, T]) -> dict[str, T]:
+    """Return the scores that represent their tasks. If there are none of these, return all."""
+    return {name: score for name, score in scores.items() if is_headline(name)} or dict(scores)
+
+
 FOLDER_RULE = "becomes a folder: use letters, digits, '.', '_' and '-'"
 LONGEST = 200
 """Bytes of a name. File systems take 255."""
-_FOLDER_NAME = re.compile(r"\w[\w.:-]*")  # with a colon, since a task may be `package.module:attribute`
+_FOLDER_NAME = re.compile(
+    rf"\w[\w.:-]*({PART}\w[\w.-]*)?"
+)  # with a colon, since a task may be `package.module:attribute`
 _TASKS_RESERVED = frozenset(
     {"engine", "engine.log", "lock", "report.files", "report.html", "samples.parquet"}
 )

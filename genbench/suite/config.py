@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -17,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from genbench.suite.block import NAME_PATTERN, BaseUrl, RepliesAs, RequestBody, Strict, not_ours
+from genbench.suite.block import NAME_PATTERN, PART, BaseUrl, RepliesAs, RequestBody, Strict, not_ours
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.track import NamedTrack
@@ -231,6 +232,52 @@ class Reference(Strict):
     decoding: str = Field("not stated", description="decoding of the score")
 
 
+class VerifierEntry(BaseModel):
+    """One of several verifiers of a task. Further keys are the options of the verifier."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str | None = Field(
+        None, pattern=NAME_PATTERN, description="name of its score; default: that of what it uses"
+    )
+    kind: str | None = Field(None, description="preset of verifier and columns; only in a task of your own")
+    use: str | None = Field(None, description="a verifier's name or package.module:Class")
+    reference: str | dict[str, str] | None = Field(
+        None, description="column with its references, as in data.fields; default: that of its kind"
+    )
+    gating: bool = False
+    margin: float | None = Field(None, gt=0, le=100, description="loss in points of 100 that counts as none")
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not given: `reference: null` says that there is none."""
+        record: dict[str, Any] = write(self)
+        return {key: value for key, value in record.items() if key in self.model_fields_set}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the verifier's options, with `use` if it is given."""
+        return {**({} if self.use is None else {"use": self.use}), **(self.model_extra or {})}
+
+    @property
+    def label(self) -> str:
+        """Return the name of its score: its own, or the last part of what it uses."""
+        used = self.model_extra.get("judge") if self.model_extra else None
+        named = self.name or used or self.use or self.kind or ""
+        return PurePath(str(named).rpartition(":")[2]).stem
+
+
+def _check_verifier(options: dict[str, Any], where: str) -> None:
+    """Refuse a `use` that is not a name, or that stands next to a cascade."""
+    use = options.get("use")
+    if "use" in options and not (isinstance(use, str) and use):
+        raise ValueError(f"{where}.use: wanted a name or package.module:Class, found {use!r}")
+    if "use" in options and "cascade" in options:
+        raise ValueError(
+            f"{where}: give either 'use' or 'cascade'; before a judge it is cascade: [{use}, judge]"
+        )
+
+
 class TaskEntry(Strict):
     """One task of a suite: a task by name (`task`), or one of the suite's own (`name`, `data` and `kind`)."""
 
@@ -295,6 +342,12 @@ class TaskEntry(Strict):
         default_factory=dict,
         description="`use` is a verifier's name or package.module:Class; the other keys are its options",
     )
+    verifiers: tuple[VerifierEntry, ...] = Field(
+        (),
+        description="several verifiers of the same samples, instead of `verifier`; each is a score of its "
+        "own, and the first is the headline",
+        exclude_if=lambda verifiers: not verifiers,
+    )
 
     @model_validator(mode="after")
     def _named_or_own(self) -> Self:
@@ -313,6 +366,27 @@ class TaskEntry(Strict):
         return self
 
     @model_validator(mode="after")
+    def _several_verifiers(self) -> Self:
+        if not self.verifiers:
+            return self
+        if self.verifier:
+            raise ValueError("give either 'verifier' or 'verifiers', a list whose first is the headline")
+        if self.kind == "likelihood":
+            raise ValueError("'verifiers' go with tasks whose answers are drawn")
+        names = [item.label for item in self.verifiers]
+        for number, (name, item) in enumerate(zip(names, self.verifiers, strict=True)):
+            if self.task is not None and item.model_fields_set & {"kind", "reference"}:
+                raise ValueError("verifiers: 'kind' and 'reference' belong to tasks of your own; give 'use'")
+            if number and not re.fullmatch(NAME_PATTERN, name):
+                raise ValueError(f"verifiers.{number}: give it a 'name', 'use', 'kind' or 'judge'")
+            if number and name in names[1:number]:
+                raise ValueError(f"verifiers: two are called '{name}'; give one of them another 'name'")
+            _check_verifier(item.options, f"verifiers.{number}")
+            if UNRATED in (item.kind, item.use):
+                raise ValueError(f"verifiers.{number}: kind none has no score; leave it out")
+        return self
+
+    @model_validator(mode="after")
     def _decides_if_scored(self) -> Self:
         if UNRATED not in (self.kind, self.used_verifier):
             return self
@@ -323,18 +397,49 @@ class TaskEntry(Strict):
 
     @model_validator(mode="after")
     def _one_verifier(self) -> Self:
-        use = self.verifier.get("use")
-        if "use" in self.verifier and not (isinstance(use, str) and use):
-            raise ValueError(f"verifier.use: wanted a name or package.module:Class, found {use!r}")
-        if "use" in self.verifier and "cascade" in self.verifier:
-            raise ValueError(
-                f"verifier: give either 'use' or 'cascade'; before a judge it is cascade: [{use}, judge]"
-            )
+        _check_verifier(self.verifier, "verifier")
         return self
 
     @property
     def _is_own(self) -> bool:
-        return self.kind is not None or "use" in self.verifier
+        first = self.verifiers[0] if self.verifiers else None
+        own = first is not None and (first.kind or first.use) is not None
+        return self.kind is not None or "use" in self.verifier or own
+
+    @property
+    def scores(self) -> tuple[TaskEntry, ...]:
+        """Return an entry for each verifier. The first is drawn, and the others verify its samples."""
+        if not self.verifiers:
+            return (self,)
+        first, *others = self.verifiers
+        headline = self._scored_by(first)
+        if first.gating or first.margin is not None:
+            told = {"gating": first.gating or self.gating, "margin": first.margin or self.margin}
+            headline = headline.model_copy(update=told)
+        return (headline, *(self._further(item) for item in others))
+
+    def _scored_by(self, item: VerifierEntry) -> TaskEntry:
+        update: dict[str, Any] = {"verifier": item.options, "verifiers": (), "kind": item.kind or self.kind}
+        if "reference" in item.model_fields_set and self.data is not None:
+            fields = {**self.data.fields, "reference": item.reference}
+            update["data"] = self.data.model_copy(update={"fields": fields})
+        return self.model_copy(update=update)
+
+    def _further(self, item: VerifierEntry) -> TaskEntry:
+        """Return the entry of a further verifier. What people say about the task belongs to its headline."""
+        own = {
+            "name": f"{self.label}{PART}{item.label}",
+            "gating": item.gating,
+            "margin": item.margin,
+            "group": None,
+            "reference": None,
+            "metrics": None,
+        }
+        if item.kind not in (None, self.verifiers[0].kind or self.kind):
+            # Its prompts are those of the headline, which may show columns that this kind does not read.
+            own |= {"prompt": "{question}", "shots": ()}
+            own["turns"] = tuple(Turn(prompt="{question}") for _ in self.turns)
+        return self._scored_by(item).model_copy(update=own)
 
     @property
     def label(self) -> str:
@@ -406,6 +511,18 @@ class SuiteConfig(Strict):
     track: NamedTrack | None = Field(
         None, description="track of the runs; with it every night's run draws in a folder of its own"
     )
+
+    @model_validator(mode="after")
+    def _anchor_is_a_model(self) -> Self:
+        anchor = self.track.anchor if self.track else None
+        if anchor is not None and anchor not in self.models:
+            raise ValueError(f"track.anchor: no model '{anchor}'; models: {', '.join(self.models)}")
+        return self
+
+    @property
+    def scores(self) -> tuple[TaskEntry, ...]:
+        """Return an entry for each score of the suite: those of its tasks, in order."""
+        return tuple(score for entry in self.tasks for score in entry.scores)
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
         """Return the suite's decoding with the task's own keys."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from genbench.consent import NoConsentError, require_consent
 from genbench.errors import ConfigError, nearest
-from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, model_mistake, task_mistake
+from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, draw_of, model_mistake, task_mistake
 from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
 from genbench.suite.effort import family_of, with_efforts
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
@@ -127,9 +127,16 @@ class Suite:
         return place(self.path, loc, self.lines)
 
     def where_task(self, label: str) -> str:
-        """Return `file:line` of a task."""
+        """Return `file:line` of a task, or of one of its verifiers."""
+        return self.where(*self.loc_of(label))
+
+    def loc_of(self, label: str) -> Loc:
+        """Return the place of a task, or of one of its verifiers, in the suite."""
         labels = [entry.label for entry in self.config.tasks]
-        return self.where("tasks", labels.index(label))
+        index = labels.index(draw_of(label))
+        scores = [entry.label for entry in self.config.tasks[index].scores]
+        at = scores.index(label)
+        return ("tasks", index, "verifiers", at) if at else ("tasks", index)
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from genbench.errors import DataError, nearest
-from genbench.protocols import Row, TaskInfo
+from genbench.protocols import Row, Task, TaskInfo
 from genbench.types import Ask, Message, Problem
 
 
@@ -133,3 +133,33 @@ class Conversation(RowTask):
             last = self.pose(problem, sample_index, turn)
             messages += [Message("assistant", reply), *last.messages]
         return Ask(tuple(messages), last.reference, last.order)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAs:
+    """A further verifier's task: asked as another one, with references of its own.
+
+    `own` reads the rows for the verifier, and `asked` is the task whose samples it verifies, with the
+    problems by id.
+    """
+
+    own: Task
+    asked: Task
+    asked_problems: Mapping[str, Problem]
+
+    @property
+    def info(self) -> TaskInfo:
+        """Return the facts of the verifier's own task. The prompt of what is asked is in its version."""
+        own, asked = self.own.info, self.asked.info
+        version = f"{own.version}/{asked.version}"
+        return replace(own, version=version, asks_alike=own.asks_alike and asked.asks_alike)
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """Return the problems of the verifier's own task."""
+        return self.own.problems(rows)
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return what the other task asks next, with the reference of this one."""
+        asked = self.asked.ask(self.asked_problems[problem.problem_id], sample_index, replies)
+        own = self.own.ask(problem, sample_index, replies)
+        return asked if asked is None or own is None else replace(asked, reference=own.reference)

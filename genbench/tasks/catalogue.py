@@ -28,9 +28,9 @@ name: {name}
 
 models:
   base:
-    path: ORG/BASE-MODEL            # a hub id or a folder; add `revision:` with a commit to pin a hub model
+    path: shipped:checkpoints/tiny-base    # yours: a hub id or a folder; `revision:` pins a hub model
   tuned:
-    path: ./checkpoints/tuned
+    path: shipped:checkpoints/tiny-tuned
     # adapter: ./checkpoints/lora   # a LoRA adapter on top of `path`
     # system_prompt: /think
     # chat_template_kwargs: {{enable_thinking: true}}
@@ -44,20 +44,23 @@ engine:                             # any argument of vLLM's AsyncEngineArgs may
 decoding:                           # one decoding for all models; nothing comes from a checkpoint
   temperature: 0.6
   top_p: 0.95
-  max_tokens: 32768
+  max_tokens: 256                   # of the tiny models; reasoning models need 32768
   seed: 0
 
 reasoning: auto                     # how traces are marked: auto, a format's name, or {{open: …, close: …}}
 
-tasks:                              # `genbench tasks` lists what is built in
-  - {{task: aime25, k: 64}}
-  - {{task: math500, k: 4}}
-  - {{task: gpqa_diamond, k: 8}}      # gated on the hub: `hf auth login` first
-  # - name: my_math                 # a task of your own; `verifier: {{use: …}}` takes a verifier of your own
-  #   kind: math
-  #   data: {{path: problems.jsonl, fields: {{id: id, question: problem, reference: answer}}}}
-  #   prompt: "{{question}}\\n\\nPut your final answer within \\\\boxed{{{{}}}}."
-  #   k: 4
+tasks:
+  - name: arithmetic                # a task of your own; `genbench init --data FILE` writes one of your rows
+    kind: math                      # `verifier: {{use: …}}` takes a verifier of your own
+    data:
+      path: shipped:data/quickstart/arithmetic.jsonl
+      fields: {{id: id, question: question, reference: reference}}
+    prompt: "{{question}}"
+    k: 4
+    gating: true                    # it decides in `compare --gate`
+  # - {{task: math500, k: 4}}         # `genbench tasks` lists what is built in
+  # - {{task: aime25, k: 64}}
+  # - {{task: gpqa_diamond, k: 8}}    # gated on the hub: `hf auth login` first
 """
 
 

@@ -53,8 +53,7 @@ from genbench.types import Ask, Message, Problem
 
 def entry_place(suite: Suite, entry: TaskEntry, *keys: str | int) -> str:
     """Return `file:line` of a key of the entry, and the task's name."""
-    labels = [item.label for item in suite.config.tasks]
-    return f"{suite.where('tasks', labels.index(entry.label), *keys)}: task '{entry.label}'"
+    return f"{suite.where(*suite.loc_of(entry.label), *keys)}: task '{entry.label}'"
 
 
 def check_verifier(suite: Suite, entry: TaskEntry, task: Task) -> None:

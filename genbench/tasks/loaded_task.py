@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from genbench.protocols import Task
+from genbench.suite.block import draw_of
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.rollouts import RolloutTask
@@ -84,6 +85,16 @@ class LoadedTask:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.entry.label)
+
+    @property
+    def draw(self) -> str:
+        """Return the task whose samples are verified: itself, or the one of which it is a further score."""
+        return draw_of(self.name)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Return whether samples are drawn for it. A further score of a task verifies those of the task."""
+        return self.draw == self.name
 
     @property
     def verifier(self) -> str:

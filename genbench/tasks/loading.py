@@ -13,11 +13,12 @@ from genbench.data.local import RecentFile
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import HubDataset, Row, Task
+from genbench.suite.block import draw_of
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.suite.effort import at_effort, is_asked
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k, located
-from genbench.tasks.base import RowTask
+from genbench.tasks.base import AskedAs, RowTask
 from genbench.tasks.chosen_problems import (
     combined_digest,
     read_rulings,
@@ -67,6 +68,8 @@ def task_rows(
     if entry.data is not None and entry.data.path is not None:
         # `genbench perplexity` makes a task of this kind, whose column is an option of the command.
         hint = _FIELDS_HINT if entry.task is None and entry.kind != "likelihood" else ""
+        if hint and (shown := _only_shown(entry, _columns(task))):
+            hint += f"; the prompt shows {', '.join(shown)}"
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
     if isinstance(task, ImportedTask) or (isinstance(task, GuardedTask) and task.has_rows):
         return task.rows()
@@ -80,6 +83,15 @@ def task_rows(
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
+
+
+def _only_shown(entry: TaskEntry, columns: Sequence[str]) -> list[str]:
+    """Return the columns that only the prompt names, in braces as it has them."""
+    prompts = (entry.prompt or "", *(turn if isinstance(turn, str) else turn.prompt for turn in entry.turns))
+    assert entry.data is not None
+    named = {str(value) for value in entry.data.fields.values()}
+    shown = (f"{{{column}}}" for column in columns if column not in named and column != "question")
+    return [text for text in shown if any(text in prompt for prompt in prompts)]
 
 
 def _agent_rows(
@@ -189,16 +201,20 @@ def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list
     """Return the entries that this command runs.
 
     Args:
-        only: names of tasks, or their `task` as the suite spells it (a page, a lock file).
+        only: names of tasks, or their `task` as the suite spells it (a page, a lock file). A task comes with
+            all its verifiers.
 
     Raises:
         ConfigError: `only` names no task of the suite, or nothing is left.
     """
-    names = [entry.label for entry in suite.config.tasks]
+    names = [entry.label for entry in suite.config.scores]
     for name in only:
         if name not in names and all(entry.task != name for entry in suite.config.tasks):
             raise ConfigError(f"{suite.path}: no task '{name}'{nearest(name, names)}")
-    chosen = [entry for entry in suite.config.tasks if not only or {entry.label, entry.task} & {*only}]
+    wanted = {draw_of(name) for name in only} | {*only}
+    chosen = [
+        entry for entry in suite.config.scores if not only or {draw_of(entry.label), entry.task} & wanted
+    ]
     kept = [entry for entry in chosen if with_test or entry.role != "test"]
     if not kept:
         raise ConfigError(f"{suite.path}: every task left has role 'test'; add --with-test to run them")
@@ -216,9 +232,25 @@ def load_all(
     recent, asked, compact = RecentFile(), AskCache(), CompactProblems()
     tasks: list[LoadedTask] = []
     for entry in entries:
-        task = load_task(suite, entry, data_dir, limit, recent)
+        task = of_draw(load_task(suite, entry, data_dir, limit, recent), tasks)
         tasks.append(replace(task, problems=compact.of(task.problems), asked=asked))
     return tasks
+
+
+def of_draw(task: LoadedTask, loaded: Sequence[LoadedTask]) -> LoadedTask:
+    """Return a further score of a task with the problems and the prompts of what is drawn.
+
+    Args:
+        loaded: the tasks before it. The one that is drawn is among them. Others are returned as they are.
+    """
+    drawn = next((item for item in loaded if item.name == task.draw), None)
+    if drawn is None:
+        return task
+    problems = {problem.problem_id: problem for problem in drawn.problems}
+    kept = tuple(problem for problem in task.problems if problem.problem_id in problems)
+    gone = {problem.problem_id for problem in task.problems} - problems.keys()
+    asked = task.task if task.entry.kind == drawn.entry.kind else AskedAs(task.task, drawn.task, problems)
+    return replace(task, task=asked, problems=kept, left_out=task.left_out | gone)
 
 
 def load_task(

@@ -60,7 +60,7 @@ def test_a_record_has_where_the_rows_come_from() -> None:
 def test_the_starter_suite_is_valid_and_never_written_over(tmp_path: Path) -> None:
     starter_suite(tmp_path / "mine.yaml")
     suite = read_suite(tmp_path / "mine.yaml")
-    assert suite.name == "mine" and len(suite.config.tasks) == 3
+    assert suite.name == "mine" and len(suite.config.tasks) == 1
     with pytest.raises(ConfigError, match="exists already"):
         starter_suite(tmp_path / "mine.yaml")
     with pytest.raises(ConfigError, match="no such folder"):

@@ -16,6 +16,7 @@ from genbench.store.manifest import ReasoningRecord
 from genbench.store.sample_index import SampleIndex
 from genbench.store.stored_run import AskFile
 from genbench.store.sums import named_groups
+from genbench.suite.block import draw_of, is_headline
 from genbench.types import OURS
 
 KINDS: Mapping[str, str] = MappingProxyType(
@@ -120,12 +121,12 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
             detail = f"{where} is only shard {shard}; run the others, then: genbench merge"
             yield Difference(f"shard.{where}", detail)
         yield from _edits(side, where)
-    for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
-        yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
+    yield from _tasks_of_one(base, tuned)
     shared = [name for name in base.tasks if name in tuned.tasks]
+    drawn = [name for name in shared if is_headline(name) or draw_of(name) not in shared]
     if base.manifest is not None and tuned.manifest is not None and is_log(base) == is_log(tuned):
         yield from _lines(
-            _of_tasks(base.manifest.terms, shared), _of_tasks(tuned.manifest.terms, shared), "terms"
+            _of_tasks(base.manifest.terms, drawn), _of_tasks(tuned.manifest.terms, drawn), "terms"
         )
         yield from _reasoning_differences(
             base.manifest.reasoning, tuned.manifest.reasoning, _cut(base, tuned)
@@ -140,6 +141,8 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         by_rule = own is not None and (own.judge is None or own.judge.reads)
         for found in _task_differences(base.tasks[name], tuned.tasks[name]):
             is_asked_otherwise = is_asked_otherwise or found.name == f"prompts.{name}"
+            if found.name == f"prompts.{name}" and name not in drawn:
+                continue  # they are the prompts of what is drawn
             if by_rule and found.name == f"verifier.{name}.version":
                 yield _with_command(found, base, tuned)
             elif found.name == f"prompts.{name}":
@@ -147,6 +150,14 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
             else:
                 yield found
     yield from _newer_terms(base, tuned, is_asked_otherwise=is_asked_otherwise)
+
+
+def _tasks_of_one(base: Side, tuned: Side) -> Iterator[Difference]:
+    """Yield the tasks of one side only. A verifier that was added or removed changes no other score."""
+    both = base.tasks.keys() & tuned.tasks.keys()
+    for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
+        if is_headline(name) or draw_of(name) not in both:
+            yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
 
 
 def shaped_by_effort(tasks: Iterable[str]) -> tuple[str, ...]:

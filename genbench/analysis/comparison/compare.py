@@ -44,13 +44,16 @@ from genbench.errors import InputError, NotComparableError
 from genbench.json_record import DifferenceInterval, JsonRecord, Share, ShownRecord, SignedShare
 from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
 from genbench.stats.comparison.paired import Paired
+from genbench.suite.block import headlines
 
 
 class SuiteVerdict(JsonRecord):
     """The gate's decision on the suite, from the pooled difference and the bound of the mean difference."""
 
     plain_difference: SignedShare | None = Field(
-        default=None, description="plain mean of the differences of all compared tasks, gating or not"
+        default=None,
+        description="plain mean of the differences of all compared tasks, gating or not; further scores of a "
+        "task are left out",
     )
     plain_ci: DifferenceInterval | None = Field(
         default=None, description="95% interval of `plain_difference`"
@@ -305,7 +308,7 @@ def _same_run_words(pairing: Pairing) -> list[str]:
 
 def _suite(decision: Gate, found: Mapping[str, Paired]) -> SuiteVerdict:
     """Return the record of the decision on the suite."""
-    pooled, whole, plain = decision.pooled, decision.together, plain_mean(found)
+    pooled, whole, plain = decision.pooled, decision.together, plain_mean(headlines(found))
     return SuiteVerdict(
         plain_difference=plain.difference,
         plain_ci=plain.ci,

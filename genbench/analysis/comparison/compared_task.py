@@ -26,12 +26,12 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.sides.side import SideTask
 from genbench.analysis.stopping import SharePair, StoppingChange, stopping_changes
-from genbench.json_record import Count, JsonRecord
+from genbench.json_record import Count, DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.models.traces import Reasoning
 from genbench.safetext.printable import one_line
 from genbench.stats.comparison.causes import CauseRecord, split_by_cause, transitions
 from genbench.stats.comparison.gate import Gate, TaskGate
-from genbench.stats.comparison.paired import Paired, PairedDifference
+from genbench.stats.comparison.paired import Paired, PairedDifference, paired
 from genbench.stats.comparison.sign_flip_test import McNemarRecord
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import parse_metric
@@ -145,6 +145,15 @@ class ReportedChange(JsonRecord):
     ci: tuple[float, float] | None = Field(description="95% interval for new questions of this kind")
 
 
+class PartDifference(JsonRecord):
+    """A named part of the score on both sides, paired by problem."""
+
+    base: Share | None = Field(description="mean of base")
+    tuned: Share | None = Field(description="mean of tuned")
+    difference: SignedShare | None = Field(description="tuned - base")
+    ci: DifferenceInterval | None = Field(description="its 95% interval for new questions of this kind")
+
+
 class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     """One task of a comparison."""
 
@@ -160,6 +169,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     )
     read_by: ReadPair | None = Field(
         default=None, description="how answers were read; absent if no verdict says it"
+    )
+    parts: dict[str, PartDifference] | None = Field(
+        default=None, description="named parts of the score; absent if either side has none"
     )
     tokens: TokensRecord | None = Field(description="tokens of both sides; null if they were not counted")
     strata: dict[str, tuple[StratumDifference, ...]] = Field(description="differences by column")
@@ -257,7 +269,19 @@ def compared_task(
         noise=noise,
         **likelihood_fields(base, tuned),
         **_reported(tuned, found),
+        **_parts(base, tuned, level),
     )
+
+
+def _parts(base: SideTask, tuned: SideTask, level: float) -> dict[str, dict[str, PartDifference]]:
+    """Return the differences of the named parts that both sides have, as a field of the record."""
+    groups = base.groups or tuned.groups
+    found: dict[str, PartDifference] = {}
+    for name in [name for name in base.parts if name in tuned.parts]:
+        sides = [[[mean] for mean in side.parts[name]] for side in (base, tuned)]
+        pair = paired(*sides, metric="avg@1", groups=groups, level=level)
+        found[name] = PartDifference.from_object(pair)
+    return {"parts": found} if found else {}
 
 
 def _reported(tuned: SideTask, found: Paired) -> dict[str, ReportedChange]:

@@ -21,6 +21,7 @@ from genbench.errors import InputError, nearest
 from genbench.stats.comparison.gate import MARGIN, Gate, gate
 from genbench.stats.comparison.paired import Paired
 from genbench.store.manifest import AdaptiveRecord
+from genbench.suite.block import is_headline
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def _of_looks(pairing: Pairing, record: AdaptiveRecord) -> Decisions:
 
 
 NONE_DECLARED = "no task here is declared gating: every task gates"
+"""A task gates by the score of its first verifier. Its other scores gate if the suite says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,8 @@ def gate_family(base: Side, tuned: Side, tasks: Collection[str], chosen: Sequenc
     if declared[0] != family:
         notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
     if not family and not absent:
-        return GateFamily(None, notes=(*notes, NONE_DECLARED))
+        heads = tuple(name for name in tasks if is_headline(name))
+        return GateFamily(heads if len(heads) < len(tasks) else None, notes=(*notes, NONE_DECLARED))
     notes += [
         f"gating task {name} is only in {(base if name in base.tasks else tuned).path}: no pass; "
         "draw it in the other run too, or name the tasks that decide with --gating"

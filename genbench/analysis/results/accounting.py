@@ -9,6 +9,7 @@ from genbench.analysis.results.record import TaskResults, TokenSums, TotalsRecor
 from genbench.store.degenerate import alarm
 from genbench.store.manifest import AttemptRecord, Manifest
 from genbench.store.stored_run import StoredTask
+from genbench.suite.block import is_headline
 from genbench.suite.engine import Price
 
 N = TypeVar("N", int, float)
@@ -23,6 +24,7 @@ def costs(
     it by their completion tokens. A price per million tokens applies to each task's own prompt and
     completion tokens.
     """
+    tasks = {name: task for name, task in tasks.items() if is_headline(name)}
     if price is None:
         return dict.fromkeys(tasks)
     if price.per_hour is None:
@@ -44,10 +46,14 @@ def _by_tokens(price: Price, tokens: TokenSums) -> float | None:
 
 
 def totals(manifest: Manifest, tasks: Mapping[str, TaskResults], price: Price | None) -> TotalsRecord:
-    """Return the account of the whole run. `drawn_now` and `reused_now` are the last attempt's."""
+    """Return the account of the whole run. `drawn_now` and `reused_now` are the last attempt's.
+
+    Further scores of a task draw nothing, so they do not count.
+    """
     attempts = [attempt for attempt in manifest.attempts if attempt.has_ended]
     seconds = sum(attempt.generation_s for attempt in attempts)
     tokens = sum(attempt.completion_tokens for attempt in attempts)
+    tasks = {name: task for name, task in tasks.items() if is_headline(name)}
     samples = sum(task.samples for task in tasks.values())
     merged = manifest.merged is not None and manifest.merged.attempts == len(manifest.attempts)
     last = attempts[-1] if attempts and not merged else None

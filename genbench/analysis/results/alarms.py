@@ -40,6 +40,10 @@ _SAME_LABEL = (
     "the judge called each of the {0:,} answers that it graded {1}: give it answers that are known to be "
     "right and wrong, with `genbench judge check`"
 )
+_UNTRIED = (
+    "nothing tells how far the judge agrees with people: it has no calibration set; write answers with "
+    "labels (`calibration:` of the judge file), and run `genbench judge check`"
+)
 _OWN_JUDGE = "the judge is the model under test: it grades its own answers; name another judge"
 _LOST_TEXT = "nothing was extracted from {0:.0%} of the samples; look at some with show"
 _MALFORMED = (
@@ -228,6 +232,8 @@ def _of_judge(model: str, name: str, task: TaskResults) -> Iterator[Alarm]:
     if len(said) == 1 and said[0] != "partial" and counts[said[0]] >= _FEW_LABELS:
         yield Alarm(0.9, model, name, _SAME_LABEL, (counts[said[0]], said[0]))
     canary = task.judge.canary
+    if canary is None and not task.judge.reads and any(counts.values()):
+        yield Alarm(0.5, model, name, _UNTRIED, ())
     if canary is None or canary.kappa is None or canary.kappa >= LOW_KAPPA or not canary.verdicts:
         return
     if canary.verdicts < _FEW_LABELS and (canary.accuracy or 0.0) >= _MOST_AGREE:

@@ -53,6 +53,7 @@ from genbench.store.sums import (
     questions_digest,
     write_sums,
 )
+from genbench.suite.block import is_headline
 from genbench.suite.config import SuiteConfig, TaskEntry
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 from genbench.tasks.published import group_page, references
@@ -117,7 +118,7 @@ def build_results(
             *manifest.warnings,
             *map(str, manifest.edited),
             *drift_words(found),
-            *degenerate_words(stored),
+            *degenerate_words({name: task for name, task in stored.items() if is_headline(name)}),
         ),
         trust_remote_code=manifest.model.trust_remote_code,
         test_uses=manifest.test_uses,
@@ -127,7 +128,11 @@ def build_results(
         failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
         **extra,
     )
-    seals = {name: task.seal.completions for name, task in found.items() if task.seal is not None}
+    seals = {
+        name: task.seal.completions
+        for name, task in found.items()
+        if task.seal is not None and is_headline(name)
+    }
     kept = manifest.model_copy(update={"drawn": {**manifest.drawn, **seals}})
     return BuiltResults(results, sums, kept)
 
@@ -276,7 +281,8 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     extra = part_records(table, seed, item.version, judged=graded)
     if table.replies:
         extra["replies"] = dict(table.replies.most_common())
-    if table.left_open:
+    is_drawn = item.task.is_drawn  # tokens and endings are told once of what several verifiers score
+    if table.left_open and is_drawn:
         extra["open_traces"] = open_traces_record(table.left_open, item.task, manifest.terms)
     if table.forgeable:
         extra["forgeable"] = table.forgeable
@@ -294,10 +300,10 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         extra["reported"] = reported_record(described.reported, lead, macro)
     if item.task.excludes_unanswered or described.is_unrated:
         extra["unanswered"] = table.unanswered
-    stopping = stopping_record(stored.stopping, stored.tokens.all_completion)
+    stopping = stopping_record(stored.stopping, stored.tokens.all_completion) if is_drawn else None
     if stopping is not None:
         extra["stopping"] = stopping
-    if table.refused:
+    if table.refused and is_drawn:
         extra["refused"] = dict(table.refused)
     if table.whys:
         extra["reasons"] = table.reasons
@@ -315,9 +321,9 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         lacking=table.lacking,
         status_counts={status: table.statuses[status] for status in STATUSES if table.statuses[status]},
         trace_counts=dict(table.traces),
-        truncated_share=table.truncated / samples if samples else None,
-        clamped=stored.tokens.clamped,
-        tokens=tokens_record(stored.tokens, table.correct),
+        truncated_share=table.truncated / samples if samples and is_drawn else None,
+        clamped=stored.tokens.clamped if is_drawn else 0,
+        tokens=tokens_record(stored.tokens if is_drawn else TokenCount(), table.correct),
         strata=strata_records(table, headline, seed, level=level, lists=info.macro if lists else None),
         of=described.of,
         role=described.role,

@@ -17,6 +17,7 @@ from genbench.store.manifest import Manifest
 from genbench.store.seal import SealRecord, broken, is_edited
 from genbench.store.state import GONE, NOT_ENDED, Finding, FindingKind, RunState
 from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.suite.block import is_headline
 
 
 def run_state(
@@ -140,9 +141,10 @@ def _of_lines(stored: StoredTask, task: TaskResults | None, drawn: SealRecord | 
     """Yield how the lines of one task differ from those that results and manifest were made from."""
     sealed = task.seal if task else None
     then = (None if sealed is None else sealed.completions, drawn)
-    found = _compared(stored, "completions", stored.completions_seal, then)
-    if found is not None:
-        yield found
+    if is_headline(stored.name):  # else they are another task's, which is looked at itself
+        found = _compared(stored, "completions", stored.completions_seal, then)
+        if found is not None:
+            yield found
     if task is not None and sealed is not None:
         own = stored.verdicts_seal(task.verifier.digest)
         found = _compared(stored, "verdicts", own, (sealed.verdicts,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -149,6 +150,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         index=index,
         broken=tuple(rows.broken),
         judged=found.judge if found else None,
+        parts={name: rows.part(name) for name in (found.parts or {})} if found else {},
         texts=scored_texts(stored.problem_ids, rows.details, groups),
         endings=stored.stopping.shares(stored.problem_ids) if stored.stopping.samples else None,
         kept=stored.kept,
@@ -216,6 +218,10 @@ class _Rows:
                 self._seal.add_verdict(verdict)
         self._stored.verdict_seals[verifier] = self._seal.record
 
+    def part(self, name: str) -> tuple[float | None, ...]:
+        """Return the mean of a named part by problem. A scored sample without parts counts as 0."""
+        return tuple(map(_part_mean, self.scores, self.with_parts, repeat(name)))
+
     def _keep(self, row: int, column: int, verdict: Verdict) -> None:
         self.lacking -= 1
         self._seal.add_verdict(verdict)
@@ -233,6 +239,12 @@ class _Rows:
             self.with_parts[row][column] = verdict
         if "measures" in verdict.detail and verdict.score is not None:
             self.details[row] = verdict.detail
+
+
+def _part_mean(scores: Sequence[float | None], verdicts: Sequence[Verdict | None], name: str) -> float | None:
+    scored = sum(score is not None for score in scores)
+    total = sum(verdict.parts.get(name, 0.0) for verdict in verdicts if verdict is not None)
+    return total / scored if scored else None
 
 
 def _fits(verdict: Verdict, task: TaskRecord) -> bool:

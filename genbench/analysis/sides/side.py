@@ -88,6 +88,8 @@ class SideTask:
     """The judge's entry of the task in results.json, or None."""
     texts: ScoredTexts | None = None
     """The measures of scored texts by problem. None if answers were drawn, and for score files."""
+    parts: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """The mean of each named part of the score by problem, None for a problem without a scored sample."""
     endings: Mapping[Ending, tuple[float | None, ...]] | None = None
     """The share of each problem's samples that end so. None if nothing was drawn, and for score files."""
     kept: tuple[Completion, ...] = ()
@@ -155,6 +157,7 @@ class SideTask:
             strata={column: _pick(labels, rows) for column, labels in self.strata.items()},
             followed={kind: _pick(shares, rows) for kind, shares in self.followed.items()},
             corpus={name: _pick(counts, rows) for name, counts in self.corpus.items()},
+            parts={name: _pick(means, rows) for name, means in self.parts.items()},
             endings=None
             if self.endings is None
             else {name: _pick(shares, rows) for name, shares in self.endings.items()},

@@ -26,7 +26,7 @@ from genbench.nights.ledger.tables import METADATA
 LEDGER_VARIABLE = "GENBENCH_LEDGER"
 NOTES_VARIABLE = "GENBENCH_LEDGER_NOTES"
 DEFAULT = Path("runs") / "ledger.sqlite3"
-HEAD = "0002"
+HEAD = "0003"
 """The revision of the tables that this version reads and writes."""
 
 
@@ -38,7 +38,7 @@ class Ledger(Database):
 
     REMEDY: ClassVar[str] = "if the ledger is damaged, make it again with: genbench ledger rebuild"
     LOCK: ClassVar[int] = 0x67656E62
-    REVISIONS: ClassVar[tuple[str, ...]] = ("0001", HEAD)
+    REVISIONS: ClassVar[tuple[str, ...]] = ("0001", "0002", HEAD)
     SCRIPTS: ClassVar[Path] = Path(__file__).parent / "migrations"
     METADATA: ClassVar[MetaData] = METADATA
 

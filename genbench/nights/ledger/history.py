@@ -35,7 +35,9 @@ from genbench.nights.ledger.notes import AnnotationNote, Change
 from genbench.nights.ledger.run_facts import RunHead
 from genbench.nights.ledger.vectors import problem_means, unpack_all
 from genbench.stats.scores import Floats, Ints
+from genbench.store.contract import differences
 from genbench.store.manifest import TrackRole, position_label
+from genbench.suite.block import is_headline
 from genbench.suite.track import TrackKind
 
 
@@ -128,6 +130,8 @@ class TaskSeries:
     empty: Floats
     tokens: Floats
     cost: Floats
+    parts: tuple[str | None, ...] = ()
+    """The means of the named parts of the score as JSON, None for a run without. Empty: no run has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,8 @@ class EpochStart:
     task: str
     uid: str
     changed: tuple[str, ...]
+    edits: tuple[str, ...] = ()
+    """What was edited, in words: settings with both values, and how many problems are asked otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +247,7 @@ def read_series(
     }
     # The database seeks each series: a range over all positions would read every row of the table.
     columns = [score.c.position, score.c.run_id, score.c.key_id, score.c.k, score.c.gating, score.c.chance]
+    columns.append(score.c.parts)
     query = select(series.c.task, *columns, *(score.c[name] for name in _FLOATS)).join(
         score, score.c.series_id == series.c.id
     )
@@ -292,13 +299,13 @@ def _series(
 ) -> TaskSeries:
     last = rows[-1]
     # numpy reads columns of numbers faster than rows.
-    _, positions, runs, own_keys, ks, _, _, *numbers = zip(*rows, strict=True)
+    _, positions, runs, own_keys, ks, _, _, parts, *numbers = zip(*rows, strict=True)
     columns: dict[str, Floats] = {
         name: np.array(column, dtype=np.float64) for name, column in zip(_FLOATS, numbers, strict=True)
     }
     return TaskSeries(
         task=task,
-        gating=bool(last[5]) or all_gate,
+        gating=bool(last[5]) or (all_gate and is_headline(task)),
         n=keys[last[3]][1],
         chance=last[6],
         epochs=(),
@@ -306,6 +313,7 @@ def _series(
         uids=tuple(points[run] for run in runs),
         positions=np.array(positions, dtype=np.int64),
         ks=np.array(ks, dtype=np.int64),
+        parts=parts if any(parts) else (),
         **columns,
     )
 
@@ -689,7 +697,9 @@ def read_epoch_starts(ledger: Ledger, series: Mapping[str, TaskSeries]) -> tuple
         rows = connection.execute(select(key.c.digest, key.c.record).where(key.c.digest.in_(wanted)))
         records = {row.digest: json.loads(zlib.decompress(row.record)) for row in rows}
     return tuple(
-        EpochStart(task, uid, _changed(records[before], records[after]))
+        EpochStart(
+            task, uid, _changed(records[before], records[after]), _edits(records[before], records[after])
+        )
         for task, uid, before, after in starts
     )
 
@@ -697,6 +707,25 @@ def read_epoch_starts(ledger: Ledger, series: Mapping[str, TaskSeries]) -> tuple
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     names = dict.fromkeys((*before, *after))
     return tuple(name for name in names if name != "asked" and before.get(name) != after.get(name))
+
+
+_EDITS = 4
+_SETTINGS = ("decoding", "fields", "terms", "reasoning", "judge")
+
+
+def _edits(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what was edited between two keys of a task, in words."""
+    found = [line for name in _SETTINGS for line in differences(before.get(name), after.get(name), name)]
+    old, new = before.get("asked"), after.get("asked")
+    if isinstance(old, list) and isinstance(new, list):
+        moved = sum(was != now for was, now in zip(old, new, strict=False))
+        count = len(new)
+        if len(old) != count:
+            found.append(f"{len(old)} -> {count} problems")
+        elif moved:
+            found.append(f"prompt or reference of {moved} of {count} problems")
+    more = len(found) - _EDITS
+    return (*found[:_EDITS], *([f"… and {more} more"] if more > 0 else []))
 
 
 def _annotations(connection: Connection, name: str) -> tuple[AnnotationNote, ...]:

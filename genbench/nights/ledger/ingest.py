@@ -170,6 +170,9 @@ def _run_values(
         "packages": json.dumps(dict(facts.packages), sort_keys=True),
         "failed": json.dumps(list(facts.failed)),
         "kept": meta_value(connection, f"kept {facts.uid}") or "all",
+        "tags": json.dumps(list(facts.about.tags)),
+        "note": facts.about.note,
+        "meta": json.dumps(facts.about.meta),
     }
 
 
@@ -251,6 +254,7 @@ def _score_columns(own: TaskFacts) -> dict[str, Any]:
         **bounds,
         "vector": pack(own.vector),
         "measures": pack_measures(own.measures),
+        "parts": None if own.parts is None else json.dumps(own.parts),
     }
 
 

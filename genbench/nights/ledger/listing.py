@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from genbench.json_record import JsonRecord
 from genbench.nights.ledger import tables
 from genbench.nights.ledger.database import Ledger
 from genbench.nights.ledger.note_application import LOOSE
-from genbench.store.manifest import position_label
+from genbench.store.manifest import MetaValue, position_label
 
 
 class ListedTrack(JsonRecord):
@@ -46,6 +47,9 @@ class ListedRun(JsonRecord):
     state: str = Field(description="finished, failed, unfinished, being written or shard")
     created: str = Field(description="local time with offset")
     kept: str = Field(description="files that are still there: all, verdicts or none")
+    tags: tuple[str, ...] = Field(default=(), description="words that the user gave it")
+    note: str = Field(default="", description="what the user says of it")
+    meta: dict[str, MetaValue] = Field(default_factory=dict, description="values of the user's own")
     paths: tuple[str, ...] = Field(description="folders where it is")
 
 
@@ -155,6 +159,9 @@ def listed_runs(ledger: Ledger, query: Select[Any]) -> list[ListedRun]:
             row,
             track=row.track or None,
             label=position_label(row.kind, row.position) if row.track else None,
+            tags=tuple(json.loads(row.tags or "[]")),
+            note=row.note or "",
+            meta=json.loads(row.meta or "{}"),
             paths=tuple(paths.get(row.id, ())),
         )
         for row in rows

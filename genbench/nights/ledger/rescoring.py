@@ -17,6 +17,7 @@ from genbench.nights.ledger.run_facts import RunFacts, read_facts
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.stored.rescore import score_folder
 from genbench.runs.stored.trust import Kind
+from genbench.store.folder import RunFolder
 
 
 class MovedTask(JsonRecord):
@@ -109,7 +110,8 @@ def _rescored(
     path = Path(night.path)
     try:
         before = read_facts(path)
-        lacking = [task for task in before.tasks if not (path / task / "completions.jsonl").is_file()]
+        stored = RunFolder(path)
+        lacking = [task for task in before.tasks if not stored.file(task, "completions").is_file()]
         if lacking:
             return record("skipped", f"completions of {', '.join(lacking)} were deleted")
         score_folder(path, data_dir, False, quiet, switch, trusted=trusted)

@@ -28,7 +28,7 @@ from genbench.store.contract import digest, shaping
 from genbench.store.folder import RunFolder, check_files, check_names, digest_of_results, hint_on
 from genbench.store.json_files import json_object, read_bytes
 from genbench.store.lock import writer_of
-from genbench.store.manifest import Manifest, TrackRecord, ids_in_force
+from genbench.store.manifest import AboutRecord, Manifest, TrackRecord, ids_in_force
 from genbench.store.state import SealWord
 from genbench.store.stored_run import StoredRun
 from genbench.store.sums import (
@@ -40,6 +40,7 @@ from genbench.store.sums import (
     questions_digest,
     read_sums,
 )
+from genbench.suite.block import is_headline
 from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS
 
@@ -96,6 +97,8 @@ class TaskFacts:
     tokens: float | None
     cost: float | None
     chance: float | None
+    parts: Mapping[str, float | None] | None = None
+    """Means of the named parts of the score."""
     asked: tuple[str, ...] | None = None
     """Digests of each problem's prompts and references. Runs of older versions have none."""
 
@@ -123,6 +126,7 @@ class RunFacts(RunHead):
     path: str
     run_id: str
     track: TrackRecord | None
+    about: AboutRecord
     suite: str
     suite_digest: str
     run_seed: int
@@ -347,7 +351,7 @@ def check_results(path: Path, manifest: Manifest, results: Results, sums: RunSum
         for name, own in results.tasks.items()
         for key, stored, wanted in _contradictions(manifest, name, own, sums.tasks[name])
     ]
-    samples = sum(own.samples for own in results.tasks.values())
+    samples = sum(own.samples for name, own in results.tasks.items() if is_headline(name))
     if results.totals.samples != samples:
         found.append(("totals.samples", results.totals.samples, samples))
     for key, stored, wanted in found:
@@ -494,6 +498,7 @@ def _facts(
         uid=manifest.run_uid,
         run_id=manifest.run_id,
         track=manifest.track,
+        about=manifest.about,
         model=manifest.model.name,
         identity=manifest.model_identity,
         suite=manifest.suite.name,
@@ -564,6 +569,7 @@ def _task_facts(manifest: Manifest, name: str, results: TaskResults, sums: TaskS
         tokens=completion / results.samples if completion is not None and results.samples else None,
         cost=results.cost,
         chance=results.chance,
+        parts={name: part.value for name, part in results.parts.items()} if results.parts else None,
         asked=sums.asked,
     )
 

@@ -70,8 +70,11 @@ run = Table(
     Column("seal_digest", String, nullable=False),
     Column("source_digest", String, nullable=False),
     Column("kept", String, nullable=False),
+    Column("tags", Text),
+    Column("note", Text),
+    Column("meta", Text),
 )
-"""`packages` and `failed` are JSON. `sealed_lines` and `seal_digest` sum up the seals of all tasks."""
+"""`packages`, `failed`, `tags` and `meta` are JSON. `sealed_lines` and `seal_digest` sum up the seals."""
 Index("ix_run_place", run.c.track_id, run.c.position)
 Index("ix_run_created", run.c.created)
 
@@ -144,11 +147,13 @@ score = Table(
     Column("loops", REAL),
     Column("empty", REAL),
     Column("measures", LargeBinary),
+    Column("parts", Text),
     sqlite_with_rowid=False,
 )
 """One task of one run. `vector` has sums and counts of its problems (see vectors). `truncated`, `loops` and
 `empty` are shares of the samples, and `tokens` is the mean of completion tokens. `measures` has those of its
-problems next to the score (see measures). The columns from `base_id` on compare with the track's base."""
+problems next to the score (see measures), and `parts` are means of its named parts as JSON. The columns from
+`base_id` on compare with the track's base."""
 Index("ix_score_run", score.c.run_id)
 
 change = Table(

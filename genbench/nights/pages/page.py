@@ -23,6 +23,7 @@ from genbench.nights.pages.text import (
     evidence_words,
     house_words,
     is_shown_by_difference,
+    part_words,
 )
 from genbench.nights.trend.record import Numbers, Trend, TrendChange, TrendColumns, TrendTask
 from genbench.nights.trend.sentence import change_words, state_words
@@ -347,6 +348,7 @@ def trend_values(trend: Trend, links: TrackLinks | None = None) -> dict[str, Any
         "evidence": evidence_words,
         "best_words": best_words,
         "epoch_words": epoch_words,
+        "part_words": part_words,
         "budget": budget_words(trend.budget),
         "house": house_words(trend),
         "change_table": links.changes() if links else CHANGES,

@@ -77,6 +77,7 @@ def _tasks(trend: Trend) -> Iterator[str]:
     yield from epoch_words(trend)
     if noise := night_noise_words(trend):
         yield noise
+    yield from (f"{task.task}: {part_words(task)}" for task in trend.tasks if task.parts)
     for task in trend.tasks:
         if task.moved_here_only and task.since_last is not None:
             yield (
@@ -102,7 +103,8 @@ def epoch_words(trend: Trend) -> Iterator[str]:
     """Yield what changed at the newest starts of epochs, and how to make earlier verdicts comparable."""
     for epoch in trend.epochs[:_EPOCHS]:
         what = ", ".join(dict.fromkeys(_PARTS.get(name, "decoding terms") for name in epoch.changed))
-        yield f"{epoch.label}: other {what} than before: {_few(epoch.tasks)}"
+        edits = f" ({'; '.join(epoch.edits)})" if epoch.edits else ""
+        yield f"{epoch.label}: other {what} than before: {_few(epoch.tasks)}{edits}"
     if any("verifier" in epoch.changed for epoch in trend.epochs[:_EPOCHS]):
         yield f"Verify the earlier answers by the present verifiers: genbench ledger rescore {trend.track}"
 
@@ -125,6 +127,11 @@ def night_noise_words(trend: Trend) -> str | None:
     more = f" and {len(noisy) - _NOISY} more tasks" if len(noisy) > _NOISY else ""
     what = "Nights" if trend.kind == "night" else "Checkpoints"
     return f"{what} move by themselves, beyond their samples: {shown}{more} (points, standard deviation)."
+
+
+def part_words(task: TrendTask) -> str:
+    """Return the newest value of each named part of a task's score, with its course, or an empty text."""
+    return ", ".join(f"{name} {_course(values)}" for name, values in task.parts.items())
 
 
 def _noise(task: TrendTask) -> str:

@@ -6,7 +6,7 @@ Tonight's run is compared with the base task by task, from the sums of their pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,7 @@ from genbench.analysis.records import Interval
 from genbench.analysis.results.run_state import edit_words
 from genbench.analysis.stopping import StoppingChange, stopping_changes, stopping_words
 from genbench.engines.checkpoint import is_declared, no_gate_base
-from genbench.errors import InputError
+from genbench.errors import InputError, nearest
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.nights.ledger.database import Ledger
 from genbench.nights.ledger.history import Night, TaskSeries, TrackHistory, track_history
@@ -465,6 +465,7 @@ def _record(
                 for line in stopping_words(own, night.model)
             ),
             *_remarks(found.tasks, found.pooled, changes, policy),
+            *_unknown(policy, history.series),
         ),
         exit_code=1 if reasons else 0,
     )
@@ -554,6 +555,13 @@ def _change_words(change: GatedChange) -> str:
         f"{what}: fell {-100 * change.size:.1f} points [{low:.1f}, {high:.1f}] with {change.since} and "
         f"has not recovered ({change.id}, after search)"
     )
+
+
+def _unknown(policy: Policy, known: Collection[str]) -> Iterator[str]:
+    """Yield the tasks of a policy that no run of the track has: they may be misspelt."""
+    for name in policy.tasks:
+        if name not in known:
+            yield f"policy {policy.name} names the task '{name}', which no run here has{nearest(name, known)}"
 
 
 def _remarks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import MIN_HISTORY, MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
 from genbench.stats.tracks.winners_curse import best_of, range_level, rerun_errors, shrunk
 from genbench.store.manifest import position_label
+from genbench.suite.block import is_headline
 
 RERUN_MOVE = 3.0
 """Standard errors of a re-run beyond which a single step is remarked."""
@@ -86,9 +88,18 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
             rerun_z=rerun_z,
             moved_here_only=series.task not in moved and rerun_z is not None and abs(rerun_z) > RERUN_MOVE,
             points=_columns(series, labels, points),
+            **_parts(series, points),
         )
         found.append(record)
     return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
+
+
+def _parts(series: TaskSeries, points: int) -> dict[str, dict[str, Numbers]]:
+    """Return the named parts of a task's score at the shown points, as a field of the record."""
+    shown: list[dict[str, float]] = [json.loads(text or "{}") for text in series.parts[-points:]]
+    names = dict.fromkeys(name for own in shown for name in own)
+    found = {name: tuple(own.get(name) for own in shown) for name in names}
+    return {"parts": found}
 
 
 def _is_searched(history: TrackHistory, series: TaskSeries, points: int) -> bool:
@@ -136,7 +147,7 @@ def mean_to_base(tasks: Sequence[TrendTask], newest: str) -> MeanToBase | None:
     compared = [
         (task.task, *known)
         for task in tasks
-        if task.gating or not any(other.gating for other in tasks)
+        if task.gating or (not any(other.gating for other in tasks) and is_headline(task.task))
         if (known := _newest_difference(task, newest)) is not None
     ]
     if not compared:
@@ -590,14 +601,20 @@ def _unused(night: Night) -> str:
 def _epochs(history: TrackHistory) -> tuple[TrendEpoch, ...]:
     """Return the starts of epochs, new to old. Tasks in which the same changed at one run are one entry."""
     places = {night.uid: night for night in history.points}
-    tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    tasks: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for start in history.epoch_starts:
         if start.uid in places:
-            tasks.setdefault((start.uid, start.changed), []).append(start.task)
+            tasks.setdefault((start.uid, start.changed, start.edits), []).append(start.task)
     ordered = sorted(tasks.items(), key=lambda item: -places[item[0][0]].position)
     return tuple(
-        TrendEpoch(uid=uid, label=places[uid].label, changed=changed, tasks=tuple(own))
-        for (uid, changed), own in ordered
+        TrendEpoch(
+            uid=uid,
+            label=places[uid].label,
+            changed=changed,
+            tasks=tuple(own),
+            **({"edits": edits} if edits else {}),
+        )
+        for (uid, changed, edits), own in ordered
     )
 
 

@@ -118,6 +118,9 @@ class TrendTask(JsonRecord):
         "these questions and is not shown to hold on others"
     )
     points: TrendColumns = Field(description="the points that are shown, old to new")
+    parts: dict[str, Numbers] = Field(
+        default_factory=dict, description="named parts of the score, an entry for each point; absent without"
+    )
 
 
 class AnchorRecord(JsonRecord):
@@ -167,6 +170,9 @@ class TrendEpoch(JsonRecord):
         "fields, terms or reasoning"
     )
     tasks: tuple[str, ...] = Field(description="the tasks")
+    edits: tuple[str, ...] = Field(
+        default=(), description="what was edited, in words; absent if the digests alone tell"
+    )
 
 
 class TrendNote(JsonRecord):

@@ -10,6 +10,7 @@ import jinja2
 from genbench.analysis.parity import ready_responses
 from genbench.reports import result_tables
 from genbench.reports.adaptive_looks import LOOKS, look_rows, spent_words
+from genbench.reports.checkpoints import NOTES, matrix_rows, meta_text, said
 from genbench.reports.efforts import EFFORTS, effort_lines, effort_rows
 from genbench.reports.explanations import task_sentences
 from genbench.reports.glossary import FIVE_QUESTIONS, GLOSSARY, anchor, explained
@@ -55,6 +56,9 @@ def page_environment(*packages: str) -> jinja2.Environment:
     )
     environment.globals.update(task_sentences=task_sentences, spent_words=spent_words)
     environment.globals.update(drawn_elsewhere=ready_responses)
+    environment.globals.update(
+        matrix_rows=matrix_rows, said=said, meta_text=meta_text, checkpoint_notes=NOTES
+    )
     environment.globals.update(
         five_questions=FIVE_QUESTIONS,
         glossary_parts=GLOSSARY,

@@ -18,7 +18,14 @@ from genbench.reports.adaptive_looks import adaptive_text, spent_words
 from genbench.reports.explanations import changed_words, headline, sentence
 from genbench.reports.figures import difference_lines, read_change
 from genbench.reports.numbers import interval, kappa_words, p_text, points, signed
-from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
+from genbench.reports.result_tables import (
+    CHANGES,
+    PART_CHANGES,
+    STRATUM,
+    STRATUM_CHANGES,
+    change_rows,
+    part_lines,
+)
 from genbench.reports.table import aligned
 from genbench.reports.variant import variant_text
 from genbench.safetext.printable import printable
@@ -42,6 +49,7 @@ def details(task: ComparedTask) -> Iterator[str]:
         _likelihood,
         _judge,
         _stopping,
+        _parts,
         _causes,
         _transitions,
         _strata,
@@ -207,6 +215,13 @@ def _causes(task: ComparedTask) -> Iterator[str]:
         shares = f"{points(part.base_share)}% -> {points(part.tuned_share)}% of the samples"
         words = status_words(part.status, part.part)
         yield f"    {signed(part.part):>6} {interval(part.ci)} {words} ({shares})"
+
+
+def _parts(task: ComparedTask) -> Iterator[str]:
+    """Yield the table of the named parts of the score."""
+    if task.parts:
+        yield "  named parts of the score:"
+        yield PART_CHANGES.text(task.parts.items(), indent="    ")
 
 
 def _transitions(task: ComparedTask) -> Iterator[str]:
@@ -407,6 +422,7 @@ _WARNINGS = 6
 _ALLOWED = 4
 _SUITE = 8
 _READINGS = 4
+_PARTS = 6
 
 
 def compare_brief(comparison: Comparison, width: int | None = None) -> str:
@@ -427,6 +443,7 @@ def compare_brief(comparison: Comparison, width: int | None = None) -> str:
         *_bounded([f"let through: {line}" for line in comparison.allowed], _ALLOWED, "differences"),
         *([spent_words(comparison.adaptive)] if comparison.adaptive else []),
         *_decided(comparison).splitlines()[:_SUITE],
+        *_bounded(part_lines(comparison.tasks), _PARTS, "parts of scores in --details"),
         *_bounded(_readings(comparison.tasks), _READINGS, "tasks in --details"),
         "",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -92,7 +92,7 @@ class Drawing:
             maker=model.maker,
             sink=context.folder,
             split=model.reasoning.split,
-            offer=_offer_to(scorer, progress, context.judges.deferred),
+            offer=_offer_to(scorer, progress),
             progress=self._watched(draws, progress),
             limit=limit_of(model.settings, draws, context.job.lengths),
             attempt=attempt,
@@ -135,17 +135,13 @@ def _rollouts(job: Job, place: Path) -> RunRollouts | None:
 
 
 def _offer_to(
-    scorer: Scorer, progress: ProgressLine, deferred: Collection[str]
+    scorer: Scorer, progress: ProgressLine
 ) -> Callable[[Draw, list[Completion], list[Answer]], None]:
-    """Return the function that takes complete samples.
-
-    Those of `deferred` tasks are verified after the run.
-    """
+    """Return the function that takes complete samples."""
 
     def offer(draw: Draw, completions: list[Completion], answers: list[Answer]) -> None:
         progress.sample(draw.task.name, draw.sample)
-        if draw.task.name not in deferred:
-            scorer.offer(draw.sample, draw.problem, completions, answers)
+        scorer.offer(draw.sample, completions, answers)
 
     return offer
 

@@ -81,7 +81,9 @@ class InterimProgress(ProgressLine):
     """A progress line that prints estimates above it when they are due."""
 
     def __init__(self, job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> None:
-        super().__init__(job.model.name, total, done, job.options.quiet, limits=_limits(tasks))
+        super().__init__(
+            job.model.name, total, done, job.options.quiet, limits=_limits(tasks), further=further(tasks)
+        )
         wanted = {task.name: (task.samples, len(task.problems)) for task in tasks}
         self._estimates = InterimEstimates(job.model.name, wanted)
 
@@ -102,7 +104,14 @@ def progress_line(job: Job, tasks: Sequence[LoadedTask], total: int, done: int) 
     """
     if job.options.interim:
         return InterimProgress(job, tasks, total, done)
-    return ProgressLine(job.model.name, total, done, job.options.quiet, limits=_limits(tasks))
+    return ProgressLine(
+        job.model.name, total, done, job.options.quiet, limits=_limits(tasks), further=further(tasks)
+    )
+
+
+def further(tasks: Sequence[LoadedTask]) -> int:
+    """Return how many verdicts the tasks have beyond one for each sample that is drawn."""
+    return sum(task.samples for task in tasks if not task.is_drawn)
 
 
 def _limits(tasks: Sequence[LoadedTask]) -> dict[str, int]:

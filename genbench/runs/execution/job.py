@@ -20,7 +20,7 @@ from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.runs.options import RunOptions
 from genbench.store.contract import digest, shaping
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import AdaptivePlan, AdaptiveRecord, TrackRecord
+from genbench.store.manifest import AboutRecord, AdaptivePlan, AdaptiveRecord, TrackRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import SampleId
@@ -82,6 +82,9 @@ class Job:
 
     samples: frozenset[SampleId] | None = None
     """The only samples that are drawn, or None for all. Metrics that need the others are missing then."""
+
+    about: AboutRecord = AboutRecord()
+    """What the user says about the run."""
 
     shard: Shard | None = None
     """The part of a job array that is drawn, or None for everything."""

@@ -23,7 +23,7 @@ from genbench.runs.execution.preflight import check_engine, check_users
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.reuse import earlier_runs
 from genbench.runs.execution.run_manifest import binding_record
-from genbench.runs.inputs import expected_lengths, reused
+from genbench.runs.inputs import about_record, expected_lengths, reused
 from genbench.runs.options import RunOptions, path_or_none
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.runs.track_position import planned_night, track_position
@@ -35,7 +35,9 @@ from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import tasks_at_effort
 
-_NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier"})
+_NOT_ASKED = frozenset(
+    {"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier", "verifiers"}
+)
 """Keys of a task that change what is made of its samples, and not what is asked."""
 
 
@@ -173,8 +175,9 @@ def _replayed(
         tasks = tasks_at_effort(suite, name, whole)
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
         subset = options.subset == "responses"
-        found = read_responses(path, tasks, name, names, subset=subset, other_tasks=others)
-        answered = [only(task, found.problems[task.name]) for task in tasks if found.problems[task.name]]
+        drawn = [task for task in tasks if task.is_drawn]
+        found = read_responses(path, drawn, name, names, subset=subset, other_tasks=others)
+        answered = [only(task, found.problems[task.draw]) for task in tasks if found.problems[task.draw]]
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         yield prepare_model(suite, name, answered, found.engine), answered
@@ -207,6 +210,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     Raises:
         InputError: an option or input cannot be used.
     """
+    about = about_record(options)
     whole = load_tasks(suite, options)
     tasks = in_shard(whole, options.part)
     if not tasks:
@@ -214,6 +218,12 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     origin = origin_record(whole, tasks, options)
     adaptive, kind = None, None
     if options.against is not None:
+        several = next((task for task in whole if not task.is_drawn), None)
+        if several is not None:
+            raise ConfigError(
+                f"{several.where}: an adaptive run decides by one score of a task; leave out 'verifiers', or "
+                "--adaptive"
+            )
         adaptive = adaptive_job(Path(options.against), whole, finish=options.finish)
         chosen = without_base(chosen, adaptive, options)
     models: Sequence[tuple[PreparedModel, Sequence[LoadedTask]]]
@@ -240,6 +250,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             machine=here,
             options=options,
             lengths=lengths,
+            about=about,
             reused=model.name in stored,
             shard=options.part,
             adaptive=adaptive,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,13 +27,14 @@ from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.runs.execution.speed import speed_here
 from genbench.runs.inputs import data_dir, open_suite
 from genbench.runs.options import RunOptions, check_options
+from genbench.store.folder import RunFolder
+from genbench.suite.block import is_headline
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.tasks.loading import load_task, selected_entries, tasks_at_effort
-from genbench.types import Answer, Case, SampleId
+from genbench.tasks.loading import load_task, of_draw, selected_entries, tasks_at_effort
+from genbench.types import OURS, Answer, Case, Finding, SampleId
 from genbench.verifiers.pool.pool import VerifierPool
-from genbench.verifiers.pool.process import VerifierSpec
 
 _LONG = 4_096
 """Tokens of a prompt from which its reading takes more time than its answer."""
@@ -299,23 +301,33 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     checks += _with_one_mirror(found, str(options.suite or " ".join(options.tasks)))
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: [check_engine(suite)])
-    checks += _attempt("judges", lambda: asyncio.run(JudgeSession(suite, tasks, Path()).answers(_ANSWER_S)))
+    checks += _attempt("judges", lambda: asyncio.run(_try_judges(suite, tasks)))
     checks += _attempt("judge calls", lambda: JudgeSession(suite, tasks, Path()).estimate())
     checks += _attempt("simulated users", lambda: check_users(suite, tasks))
+    drawn = [task for task in tasks if task.is_drawn]
+    checks = _told_once(checks)
     models: dict[str, PreparedModel] = {}
     for name in chosen:
-        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks, models))
-    asked, times = tasks, len(chosen)
+        checks += _attempt(f"model {name}", partial(model_lines, suite, name, drawn, models))
+    asked, times = drawn, len(chosen)
     if any(
         suite.config.models[name].effort for name in chosen
     ):  # each effort has limits and tasks of its own
-        asked, times = [task for name in chosen for task in tasks_at_effort(suite, name, tasks)], 1
+        asked, times = [task for name in chosen for task in tasks_at_effort(suite, name, drawn)], 1
     if asked:
         assumed = (cost or CostAssumptions()).here(models.values(), Path(options.run_dir or "runs"))
-        words = cost_words(asked, times, assumed, of=len(entries))
+        words = cost_words(asked, times, assumed, of=sum(is_headline(entry.label) for entry in entries))
         checks.append(Check("ok", "cost", words))
     checks.append(_check_disk(asked, times, Path(options.run_dir or "runs")))
     return checks
+
+
+def _told_once(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks with each error once: a judge file that is wrong is read by several of them."""
+    kept: dict[tuple[str, str], Check] = {}
+    for number, item in enumerate(checks):
+        kept.setdefault(("error", item.detail) if item.state == "error" else ("", str(number)), item)
+    return list(kept.values())
 
 
 def _count(things: Sized, name: str) -> str:
@@ -358,46 +370,139 @@ def _with_one_mirror(checks: Sequence[Check], suite: str) -> list[Check]:
 
 
 def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
-    task = load_task(suite, entry, data_dir(options), options.limit)
+    task = of_draw(load_task(suite, entry, data_dir(options), options.limit), tasks)
     tasks.append(task)
+    if not task.is_drawn:
+        return [f"{len(task.problems)} problems, scored from the samples of {task.draw}"]
     digest = str(task.provenance.get("digest"))[:12]
     lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]
+    if own := _own_schemas(task):
+        lines.append(f"!{own} of {len(task.problems)} rows have a schema, which replaces verifier.schema")
     return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
+
+
+def _own_schemas(task: LoadedTask) -> int:
+    """Return how many rows replace the schema that the suite gives for all."""
+    if task.verifier != "json_schema" or task.verifier_options.get("schema") is None:
+        return 0
+    references = (task.reference(problem, 0) for problem in task.problems)
+    return sum(isinstance(item, Mapping) and item.get("schema") is not None for item in references)
 
 
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
     judges = JudgeSession(suite, tasks, Path())
+    tried: list[str] = []
     async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
         specs = verifier_specs(tasks, judges)
         verified = await load_verifiers(pool, specs, tasks, judges)
         for task in tasks:
             if task.name in specs and ":" in specs[task.name].name and task.problems:
-                await _try_verifier(pool, specs[task.name], task)
+                tried += await _try_verifier(task, partial(pool.verify, specs[task.name]))
     lines = [f"{name}: {item.version}" for name, item in verified.items()]
     warnings = [item.warning for item in verified.values() if item.warning]
-    return lines + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
+    return lines + tried + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
 
 
-_TRIED = ("", "1")
-"""Answers on which a verifier of the suite's own is tried, after the reference itself."""
+_WRONG = "I do not know."
+_TRIED = (_WRONG, "", "1")
+"""Answers on which a verifier or judge of the suite's own is tried, after the reference itself."""
+_TRY_S = 60.0
+"""Seconds that a judge has for the trial."""
 
 
-async def _try_verifier(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> None:
-    """Let a verifier of the suite's own judge short answers to the first problem.
+async def _try_verifier(task: LoadedTask, verify: Callable[[Case], Awaitable[Finding]]) -> list[str]:
+    """Let a verifier of the suite's own judge answers to the first problem. Return what it found.
 
     Raises:
         ConfigError: it gives no finding on any of them.
     """
+    problem, found = task.problems[0], dict[str, Finding]()
+    for text, case in _tried_cases(task, _TRIED):
+        finding = await verify(case)
+        if finding.reason not in OURS:
+            found[text] = finding
+    if not found:
+        raise ConfigError(f"{task.where}: tried on problem {problem.problem_id}: {finding.detail['why']}")
+    return [_tried_words(task, found)]
+
+
+def _tried_cases(task: LoadedTask, texts: Sequence[str]) -> Iterator[tuple[str, Case]]:
+    """Yield answers to the first problem, that of its reference first if it is a text, with their cases."""
+    problem = task.problems[0]
+    reference, ask = task.reference(problem, 0), task.ask(problem, 0, ())
+    own = (reference,) if isinstance(reference, str) and reference else ()
+    question = "" if ask is None else ask.messages[-1].content
+    for text in dict.fromkeys((*own, *texts)):
+        answers = (Answer(text, "absent", "", truncated=False),) * problem.turns
+        sample = SampleId(task.name, problem.problem_id, 0)
+        asked = (question,) * problem.turns if problem.turns > 1 else ()
+        yield text, Case(sample, answers, reference, question, asked)
+
+
+_SHOWN_CHARS = 40
+
+
+def _tried_words(task: LoadedTask, found: Mapping[str, Finding]) -> str:
+    """Return what was found of each answer. It is a warning if right and wrong answers have one score."""
     problem = task.problems[0]
     reference = task.reference(problem, 0)
-    own = (reference,) if isinstance(reference, str) else ()
-    for text in (*own, *_TRIED):
-        answers = (Answer(text, "absent", "", truncated=False),)
-        sample = SampleId(task.name, problem.problem_id, 0)
-        finding = await pool.verify(spec, Case(sample, answers, reference))
-        if finding.reason != "verifier_error":
-            return
-    raise ConfigError(f"{task.where}: tried on problem {problem.problem_id}: {finding.detail['why']}")
+    told = ", ".join(f"{text[:_SHOWN_CHARS]!r} {finding.score:g}" for text, finding in found.items())
+    words = f"{task.name}: tried on problem {problem.problem_id}: {told}"
+    scores = {finding.score for finding in found.values()}
+    if len(found) > 1 and len(scores) == 1 and (scores != {0.0} or isinstance(reference, str)):
+        return f"!{words}: it gives the same score to all of them"
+    if isinstance(reference, str) and reference in found and found[reference].score == 0:
+        return f"!{words}: the reference itself scores 0"
+    return words
+
+
+async def _try_judges(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
+    """Ask each judge that a server serves about two answers to the first problem. Return what it said."""
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="genbench-") as place:
+        folder = RunFolder(Path(place))
+        async with JudgeSession(suite, tasks, Path(place)) as judges:
+            said = await judges.answers(_ANSWER_S)
+            if any(line.startswith("!") for line in said):
+                return said
+            for task in tasks:
+                if task.name not in judges or task.name in judges.deferred or not task.problems:
+                    continue
+                if not judges.reads(task.name):
+                    (folder.path / task.name).mkdir(exist_ok=True)
+                    verify = partial(_judged, judges, folder, task.name)
+                    lines.append(await _try_judge(task, verify))
+    return [*said, *lines]
+
+
+async def _judged(judges: JudgeSession, folder: RunFolder, task: str, case: Case) -> Finding:
+    async def no_rule(task: str, case: Case) -> Finding:
+        return Finding(0.0)
+
+    return await judges.verify(folder, task, case, no_rule)
+
+
+async def _try_judge(task: LoadedTask, verify: Callable[[Case], Awaitable[Finding]]) -> str:
+    found, why = dict[str, Finding](), ""
+    try:
+        async with asyncio.timeout(_TRY_S):
+            for text, case in _tried_cases(task, (_POLITE, _WRONG)):
+                finding = await verify(case)
+                if finding.reason in OURS:
+                    why = str(finding.detail.get("why", finding.reason))
+                else:
+                    found[text] = finding
+    except TimeoutError:
+        why = f"no verdict within {_TRY_S:.0f} seconds"
+    except GenbenchError as error:
+        why = str(error)
+    if not found:
+        return f"!{task.name}: the judge was tried on problem {task.problems[0].problem_id}: {why}"
+    return _tried_words(task, found)
+
+
+_POLITE = "Thank you for asking. Here is what you need, step by step."
+"""An answer in general terms, for judges without a reference."""
 
 
 def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:

@@ -6,7 +6,7 @@ A run of an edited suite takes over the samples that the edit did not change ins
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,13 +82,15 @@ def take_over(job: Job, folder: RunFolder) -> list[TakenRecord]:
     if folder.manifest() is not None or isinstance(job.model.settings, ReplaySettings):
         return []
     taken: list[TakenRecord] = []
-    lacking = {task.name: task.samples for task in job.tasks}
+    lacking = {task.name: task.samples for task in job.tasks if task.is_drawn}
     for path in job.earlier:
-        for task in (task for task in job.tasks if lacking[task.name]):
-            count = _take(job, task, RunFolder(path), folder)
-            lacking[task.name] -= count
-            if count:
-                taken.append(TakenRecord(task=task.name, run=str(path.resolve()), samples=count))
+        for task in (task for task in job.tasks if lacking.get(task.name)):
+            found = _take(job, task, RunFolder(path), folder)
+            lacking[task.name] -= len(found)
+            if found:
+                taken.append(TakenRecord(task=task.name, run=str(path.resolve()), samples=len(found)))
+            for further in (item for item in job.tasks if item.draw == task.name and found):
+                _take_verdicts(further, RunFolder(path), folder, found)
     folder.sync()
     return taken
 
@@ -105,19 +107,26 @@ def _is_edited(task: LoadedTask, source: RunFolder, manifest: Manifest) -> bool:
     return is_edited(seal.record, sealed)
 
 
-def _take(job: Job, task: LoadedTask, source: RunFolder, target: RunFolder) -> int:
-    """Copy what fits of one task from one folder. Return the number of samples."""
+def _take(job: Job, task: LoadedTask, source: RunFolder, target: RunFolder) -> Set[tuple[str, int]]:
+    """Copy the samples of one task that fit from one folder. Return which they are."""
     try:
         manifest = source.manifest()
         if manifest is None or not _is_alike(job, task, manifest) or _is_edited(task, source, manifest):
-            return 0
+            return frozenset()
         samples = dict(_fitting(job, task, source, manifest))
     except GenbenchError:  # a damaged old folder has nothing to give
-        return 0
+        return frozenset()
     drawn = target.drawn(task.name)
     samples = {key: items for key, items in samples.items() if not drawn.has(*key, 0)}
     for item in (item for items in samples.values() for item in items):
         target.append_completion(replace(item, attempt=0))
+    return samples.keys()
+
+
+def _take_verdicts(
+    task: LoadedTask, source: RunFolder, target: RunFolder, samples: Set[tuple[str, int]]
+) -> None:
+    """Copy the verdicts on samples that were taken, unless their files or references were edited."""
     stored = source.problems(task.name)
     same = {
         problem.problem_id
@@ -125,10 +134,11 @@ def _take(job: Job, task: LoadedTask, source: RunFolder, target: RunFolder) -> i
         if problem.problem_id in stored
         and stored[problem.problem_id]["reference_digest"] == digest(task.reference(problem, 0))[:16]
     }
+    if not same:
+        return
     state = run_state(StoredRun(source.path), read_results(source), tasks=(task.name,))
     if all(item.other_lines for item in state.edits if item.task == task.name):
         _copy_verdicts(task.name, source, target, {key for key in samples if key[0] in same})
-    return len(samples)
 
 
 def _is_alike(job: Job, task: LoadedTask, manifest: Manifest) -> bool:

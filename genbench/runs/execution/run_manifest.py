@@ -16,6 +16,7 @@ from genbench.store import continuation as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
 from genbench.store.manifest import (
+    AboutRecord,
     AttemptRecord,
     Binding,
     EditRecord,
@@ -240,6 +241,7 @@ def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSe
         tasks={name: task_record(item, judges, job.model.config) for name, item in tasks.items()},
         warnings=(*job.model.warnings, *_warnings(tasks), *judges.warnings, *_adaptive_warnings(job)),
         **({} if job.adaptive is None else {"adaptive": job.adaptive.record}),
+        **({} if job.about == AboutRecord() else {"about": job.about}),
     )
 
 

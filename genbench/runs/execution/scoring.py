@@ -69,17 +69,24 @@ class Scorer:
         stored: Mapping[str, StoredTask],
     ) -> None:
         self._folder, self._tasks, self._verify = folder, tasks, verify
+        self._scores = defaultdict[str, list[VerifiedTask]](list)
+        """The scores that are made from the samples of each task: its own, and its further ones."""
+        for item in tasks.values():
+            self._scores[item.task.draw].append(item)
         self._split, self._on_verdict, self._stored = split, on_verdict, stored
         self._running: set[asyncio.Task[None]] = set()
         self._slot = asyncio.Event()
         self._failure: BaseException | None = None
 
-    def offer(
-        self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
-    ) -> None:
-        """Start to verify one complete sample, unless too many wait already."""
-        if len(self._running) < _WINDOW:
-            self._start(sample, problem, completions, answers)
+    def offer(self, sample: SampleId, completions: Sequence[Completion], answers: Sequence[Answer]) -> None:
+        """Start to verify one complete sample, by each verifier of its task, unless too many wait already.
+
+        Tasks that are not verified by this scorer, such as those of a judge that loads later, are left out.
+        """
+        for item in self._scores[sample.task]:
+            problem = item.problems.get(sample.problem_id)
+            if problem is not None and len(self._running) < _WINDOW:
+                self._start(replace(sample, task=item.task.name), problem, completions, answers)
 
     def _start(
         self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]

@@ -92,7 +92,7 @@ async def open_run(
     say = ProgressLine(job.model.name, 0, 0, job.options.quiet).say
     for line in (*job.notes, *taken_words(taken, {task.name: task.samples for task in job.tasks})):
         say(line)
-    drawn, edited = _drawn(context.folder, [task.name for task in job.tasks])
+    drawn, edited = _drawn(context.folder, [task.name for task in job.tasks if task.is_drawn])
     loading = asyncio.create_task(load_verifiers(pool, specs, job.tasks, context.judges))
     try:
         await asyncio.sleep(0)
@@ -124,7 +124,7 @@ def _drawn(folder: RunFolder, tasks: Sequence[str]) -> tuple[dict[str, DrawnSamp
     """Return what of each task is on disk, and the files that were edited since the last attempt ended."""
     manifest = folder.manifest()
     sealed = {} if manifest is None else manifest.drawn
-    seals = {name: Seal() for name in sealed}
+    seals = {name: Seal() for name in sealed if name in tasks}
     drawn = {name: folder.drawn(name, seals.get(name)) for name in tasks}
     edited = [name for name in tasks if name in seals and is_edited(seals[name].record, sealed[name])]
     return drawn, [f"{name}/completions.jsonl" for name in edited]
@@ -169,7 +169,8 @@ class Attempt:
         self._tasks = [item.task for item in tasks.values()]
         self._readers, self._started = readers, started
         self._drawing = Drawing(context)
-        job, self._total = context.job, sum(task.samples for task in self._tasks)
+        job = context.job
+        self._total = sum(task.samples for task in self._tasks if task.is_drawn)
         if job.samples is not None:
             self._total = len(job.samples)
         rounds = None if job.adaptive is None else AdaptiveRounds(context, manifest, tasks)
@@ -225,7 +226,7 @@ class Attempt:
     def _on_disk(self) -> dict[str, int]:
         """Return the samples of each task that are on disk."""
         waiting = Counter(draw.task.name for draw in self._draws)
-        return {task.name: task.samples - waiting[task.name] for task in self._tasks}
+        return {task.name: task.samples - waiting[task.name] for task in self._tasks if task.is_drawn}
 
     def _end(self) -> None:
         """Record how the attempt ended and which judges answered.

@@ -97,7 +97,7 @@ def stored_tasks(
     found = load_all(suite, entries, mirror, origin.limit)
     if manifest.model.name in suite.config.models:  # not in a run that was made of another tool's log
         found = tasks_at_effort(suite, manifest.model.name, found)
-    return [_as_drawn(folder, task, manifest) for task in found]
+    return [_as_drawn(folder, task, manifest) for task in found if task.name in names]
 
 
 def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> LoadedTask:

@@ -37,6 +37,7 @@ from genbench.store.manifest import (
     ids_in_force,
 )
 from genbench.store.seal import completion_words
+from genbench.suite.block import is_headline
 from genbench.types import Completion
 
 Source = tuple[RunFolder, Manifest]
@@ -104,7 +105,8 @@ def _merge_task(task: str, sources: Sequence[Source], target: RunFolder, copied:
             asks.setdefault(str(ask["problem_id"]), []).append(ask)
     target.write_asks(task, [ask for found in asks.values() for ask in found])
     shared = _shared(task, own)
-    _completions(task, sources, shared, target, copied)
+    if is_headline(task):
+        _completions(task, sources, shared, target, copied)
     _verdicts(task, own, target)
     _judgments(task, own, target)
     return len({name for source in own for name in _in_force(task, *source)})

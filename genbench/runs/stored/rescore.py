@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession
 from genbench.runs.event_loop import StopSwitch, run_coroutine
+from genbench.runs.execution.interim import further
 from genbench.runs.execution.prompt_records import reference_text
 from genbench.runs.execution.run_manifest import scored_manifest, stored_judges
 from genbench.runs.execution.scoring import (
@@ -41,6 +42,7 @@ from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import EditRecord, Manifest, SuiteRecord, TakenRecord, TaskRecord
 from genbench.store.state import RunState
+from genbench.suite.block import draw_of, is_headline
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve, suite_path
 from genbench.suite.suitefile import Suite, read_suite
@@ -87,8 +89,9 @@ class Rescoring:
 
     async def _verify(self, folder: RunFolder, stored: StoredRunInputs) -> dict[str, VerifiedTask]:
         specs = verifier_specs(stored.tasks, self.judges)
-        total = sum(task.samples for task in stored.tasks)
-        progress = ProgressLine(stored.manifest.model.name, total, total, self.quiet)
+        total = sum(task.samples for task in stored.tasks if task.is_drawn)
+        name, more = stored.manifest.model.name, further(stored.tasks)
+        progress = ProgressLine(name, total, total, self.quiet, further=more)
         async with verifier_pool(stored.suite.config.verify) as pool:
             tasks = self._judges_first(await load_verifiers(pool, specs, stored.tasks, self.judges))
             renew_stale(folder, tasks, self.again, self.state.edited_tasks if self.state else ())
@@ -263,6 +266,8 @@ def moved_verdicts(before: Path, after: Path) -> list[str]:
 
 def _moved(task: str, before: RunFolder, after: RunFolder) -> list[str]:
     old, new = (_by_sample(folder.verdicts(task)) for folder in (before, after))
+    if new and not old:
+        return [f"{task}: {len(new):,} verdicts of a verifier that the run did not have"]
     changed = [
         key
         for key in new
@@ -291,7 +296,7 @@ def _by_sample(verdicts: Any) -> dict[tuple[str, int], Verdict]:
 def _loaded(source: RunFolder, manifest: Manifest, suite: Suite, data_dir: Path | None) -> list[LoadedTask]:
     """Return the tasks that run and suite share, after checks that they ask what the run asked."""
     mirror = data_dir or (Path(manifest.origin.data_dir) if manifest.origin.data_dir else None)
-    shared = [entry for entry in suite.config.tasks if entry.label in manifest.tasks]
+    shared = [entry for entry in suite.config.scores if draw_of(entry.label) in manifest.tasks]
     if not shared:
         raise RunFolderError(
             f"{suite.path}: has none of the run's tasks ({', '.join(manifest.tasks)}); "
@@ -305,13 +310,14 @@ def _loaded(source: RunFolder, manifest: Manifest, suite: Suite, data_dir: Path 
 
 def _check_asked(source: RunFolder, task: LoadedTask, path: Path) -> None:
     problems = {problem.problem_id: problem for problem in task.problems}
-    gone = [name for name in source.problems(task.name) if name not in problems]
+    known = _known(source, task)
+    gone = [name for name in source.problems(known) if name not in problems]
     if gone:
         raise RunFolderError(
             f"{path}: task {task.name} lacks {len(gone)} problems of the run, such as '{gone[0]}'; scoring "
             "needs the same problems, so correct their references and keep their ids"
         )
-    for name, asks in source.asks(task.name).items():
+    for name, asks in source.asks(known).items():
         ask = task.ask(problems[name], asks[0]["samples"][0], ())
         said = [message.content.strip() for message in ask.messages] if ask is not None else []
         if not all(text in asks[0]["prompt"] for text in said):
@@ -320,6 +326,11 @@ def _check_asked(source: RunFolder, task: LoadedTask, path: Path) -> None:
                 "other prompts need other samples, so run the suite instead: `genbench run` takes over what "
                 "did not change"
             )
+
+
+def _known(source: RunFolder, task: LoadedTask) -> str:
+    """Return the score of the run whose problems are those of a task: a verifier may have been added."""
+    return task.name if source.file(task.name, "problems").is_file() else task.draw
 
 
 def _config(source: RunFolder, manifest: Manifest, suite: Suite) -> dict[str, Any]:
@@ -346,15 +357,22 @@ def _write(
     source: RunFolder, manifest: Manifest, suite: SuiteRecord, tasks: Sequence[LoadedTask], target: Path
 ) -> None:
     with RunFolder.writer(target) as folder:
-        described = dict(manifest.tasks)
-        for name in manifest.tasks:
+        given = {task.name: task for task in tasks}
+        described = {
+            name: record
+            for name, record in manifest.tasks.items()
+            if is_headline(name) or name in given or draw_of(name) not in given
+        }
+        for name in (*described, *(name for name in given if name not in described)):
             kinds = ("problems", "asks", "completions", "judgments")
-            edited = next((task for task in tasks if task.name == name), None)
+            edited = given.get(name)
+            known = name if edited is None else _known(source, edited)
             for kind in kinds if edited else (*kinds, "verdicts"):
-                _copy(source.file(name, kind), folder.file(name, kind))
+                _copy(source.file(known, kind), folder.file(name, kind))
             if edited is not None:
                 _correct(folder, edited)
-                described[name] = _described(described[name], edited)
+                described[name] = _described(manifest.tasks[known], edited)
+        described = {name: described[name] for name in _in_order(described, tasks)}
         taken = [
             TakenRecord(task=name, run=str(source.path.resolve()), samples=record.n * record.k)
             for name, record in described.items()
@@ -365,6 +383,13 @@ def _write(
         update |= {"edited": (*manifest.edited, *found), "drawn": {}}
         folder.write_manifest(manifest.model_copy(update=update))
         keep_seal(source, manifest, folder)  # the rest of the suite is still the stored run's
+
+
+def _in_order(names: Iterable[str], tasks: Sequence[LoadedTask]) -> list[str]:
+    """Return names of scores with those of a task next to each other, in the order of the suite."""
+    given = [task.name for task in tasks]
+    draws = list(dict.fromkeys(map(draw_of, names)))
+    return sorted(names, key=lambda name: (draws.index(draw_of(name)), name in given and given.index(name)))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -14,6 +14,7 @@ from genbench.runs.stored.merge import run_folders
 from genbench.store.folder import RunFolder
 from genbench.store.lock import WriterRecord, writer_of
 from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.suite.block import draw_of, is_headline
 
 RunState = Literal[
     "starting",
@@ -88,14 +89,16 @@ def _run(path: Path) -> RunProgress:
     live = folder.live() if is_live else None
     attempt = manifest.attempts[-1].to_json() if manifest.attempts else {}
     tasks = {name: _task(run.task(name), live) for name in manifest.tasks}
-    done, total = sum(task.done for task in tasks.values()), sum(task.total for task in tasks.values())
-    verified = sum(task.verified for task in tasks.values())
+    drawn = [task for name, task in tasks.items() if is_headline(name)]
+    done, total = sum(task.done for task in drawn), sum(task.total for task in drawn)
+    verified = sum(task.verified for task in drawn)
+    is_verified = all(task.verified == task.total for task in tasks.values())
     return RunProgress(
         path=str(path),
         model=manifest.model.name,
         suite=manifest.suite.name,
         shard=manifest.origin.shard,
-        state=_state(live, is_live, attempt, done == verified == total, folder),
+        state=_state(live, is_live, attempt, done == total and is_verified, folder),
         writer=writer,
         attempt=len(manifest.attempts),
         stopped_by=attempt.get("interrupted"),
@@ -159,7 +162,7 @@ def _task(task: StoredTask, live: Mapping[str, Any] | None) -> TaskProgress:
         if key not in seen:
             seen.add(key)
             statuses[item.status] += 1
-    counted = live["tasks"].get(task.name) if live else None
+    counted = live["tasks"].get(draw_of(task.name)) if live else None
     return TaskProgress(
         done=counted if counted is not None else task.drawn(),
         total=task.planned,

@@ -176,7 +176,7 @@ def requests_of(
     config = stored_config(manifest, stored.manifest_path)
     reader = _Requests(stored.path, manifest, config, data_dir, trusted)
     names = manifest.tasks if tasks is None else tasks
-    entries = [entry for entry in config.tasks if entry.label in names]
+    entries = [entry for entry in config.scores if entry.label in names]
     drawing = list(reader.of_drawing()) if draws else []
     return [*drawing, *(item for entry in entries for item in reader.of_task(entry))]
 

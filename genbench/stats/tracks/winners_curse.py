@@ -41,6 +41,18 @@ def best_of(count: int) -> float:
     return float(np.trapezoid(grid * density, grid))
 
 
+def without_luck(values: Floats, noise: float | None, place: int) -> tuple[float | None, float | None]:
+    """Return a value drawn towards the mean by the share of noise, and what the best gains by chance.
+
+    Args:
+        noise: the standard error of one value. None: unknown, so both are None.
+        place: which of the values.
+    """
+    if noise is None or len(values) < 2:
+        return None, None
+    return float(shrunk(values, np.full(len(values), noise))[place]), best_of(len(values)) * noise
+
+
 def range_tail(z: float, count: int) -> float:
     """Return how often two of `count` equal values with normal errors differ by at least |z| standard errors.
 

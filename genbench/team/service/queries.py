@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path as FilePath
@@ -85,6 +86,9 @@ class RunSearch:
     since: str = ""
     until: str = ""
     uid: str = ""
+    tag: str = ""
+    meta: str = ""
+    """KEY or KEY=VALUE of the user's own values."""
 
     def __post_init__(self) -> None:
         for name, value in (("since", self.since), ("until", self.until)):
@@ -103,6 +107,12 @@ class RunSearch:
             query = query.where(run.c.created >= self.since)
         if self.until:
             query = query.where(func.substr(run.c.created, 1, 10) <= self.until)
+        if self.tag:
+            query = query.where(run.c.tags.contains(json.dumps(self.tag), autoescape=True))
+        if self.meta:
+            key, equals, value = self.meta.partition("=")
+            text = f"{json.dumps(key)}: " + (_meta_json(value) if equals else "")
+            query = query.where(_has_value(text, whole=bool(equals)))
         for word in self.text.split():
             query = query.where(_has_word(word))
         return query
@@ -115,10 +125,27 @@ def _is_date(text: str) -> bool:
         return False
 
 
+def _meta_json(text: str) -> str:
+    """Return a value as the ledger has it: a number, or a text."""
+    try:
+        return json.dumps(float(text))
+    except ValueError:
+        return json.dumps(text)
+
+
+def _has_value(text: str, *, whole: bool) -> ColumnElement[bool]:
+    meta = tables.run.c.meta
+    if not whole:
+        return meta.contains(text, autoescape=True)
+    return or_(*(meta.contains(text + end, autoescape=True) for end in (",", "}")))
+
+
 def _has_word(word: str) -> ColumnElement[bool]:
     """Return the condition that a word occurs in something that is known of a run."""
     own, run, remark = tables.track, tables.run, tables.annotation
-    named = (run.c.model, own.c.name, run.c.suite, run.c.uid, run.c.state, run.c.failed)
+    given = (run.c.model, own.c.name, run.c.suite, run.c.uid, run.c.state, run.c.failed)
+    said = (func.coalesce(column, "") for column in (run.c.tags, run.c.note, run.c.meta))
+    named: tuple[ColumnElement[Any], ...] = (*given, *said)
     about = select(remark.c.id).where(
         remark.c.track == own.c.name,
         remark.c.position == run.c.position,
@@ -138,6 +165,66 @@ def count_runs(ledger: Ledger, wanted: RunSearch) -> int:
     """Return how many runs are looked for."""
     found = wanted.among(select_runs()).with_only_columns(func.count())
     return int(ledger.rows(found)[0][0])
+
+
+MEASURES = ("seconds", "tokens", "cost")
+"""Numbers of a run that are columns of a list besides scores and values of the user's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """Further columns of a list of runs: `columns` by name, and the values of each run by uid."""
+
+    columns: tuple[str, ...]
+    values: dict[str, tuple[float | bool | str | None, ...]]
+
+
+def run_table(ledger: Ledger, runs: Sequence[ListedRun], columns: Sequence[str]) -> RunTable:
+    """Return further columns of some runs: `task:NAME` (its score), `meta:KEY`, tags, note, or a measure."""
+    score, series, run = tables.score, tables.series, tables.run
+    uids = [item.uid for item in runs]
+    tasks = [name.removeprefix("task:") for name in columns if name.startswith("task:")]
+    scores: dict[tuple[str, str], float | None] = {}
+    if tasks and uids:
+        query = (
+            select(run.c.uid, series.c.task, score.c.value)
+            .join(score, score.c.run_id == run.c.id)
+            .join(series, series.c.id == score.c.series_id)
+            .where(run.c.uid.in_(uids), series.c.task.in_(tasks))
+        )
+        scores = {(row[0], row[1]): row[2] for row in ledger.rows(query)}
+    numbers = {
+        row[0]: dict(zip(MEASURES, row[1:], strict=True))
+        for row in ledger.rows(
+            select(run.c.uid, *(run.c[name] for name in MEASURES)).where(run.c.uid.in_(uids))
+        )
+    }
+
+    def cell(item: ListedRun, name: str) -> float | bool | str | None:
+        kind, _, own = name.partition(":")
+        if kind == "task":
+            return scores.get((item.uid, own))
+        if kind == "meta":
+            return item.meta.get(own)
+        return {"tags": " ".join(item.tags), "note": item.note}.get(name, numbers[item.uid].get(name))
+
+    kept = tuple(dict.fromkeys(name for name in columns if _is_column(name)))
+    return RunTable(kept, {item.uid: tuple(cell(item, name) for name in kept) for item in runs})
+
+
+def _is_column(name: str) -> bool:
+    return name in ("tags", "note", *MEASURES) or name.startswith(("task:", "meta:"))
+
+
+def known_meta(ledger: Ledger) -> list[str]:
+    """Return the names of all values of the user's own, in alphabetical order."""
+    texts = known_values(ledger, tables.run.c.meta)
+    return sorted({key for text in texts for key in json.loads(text)})
+
+
+def known_tags(ledger: Ledger) -> list[str]:
+    """Return all tags, in alphabetical order."""
+    return sorted({tag for text in known_values(ledger, tables.run.c.tags) for tag in json.loads(text)})
 
 
 def known_values(ledger: Ledger, column: Column[Any]) -> list[str]:

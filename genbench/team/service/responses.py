@@ -114,8 +114,9 @@ def page_policy() -> str:
 
 def page_address(request: Request, **changes: object) -> str:
     """Return the path of the page that is asked for, with its query changed. None removes a key."""
-    asked: dict[str, object] = {**request.query_params, **changes}
-    query = urlencode({name: value for name, value in asked.items() if value not in (None, "", 0)})
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in changes]
+    asked: list[tuple[str, object]] = [*kept, *changes.items()]
+    query = urlencode([(name, value) for name, value in asked if value not in (None, "", 0)])
     path = quote(request.url.path)
     return f"{path}?{query}" if query else path
 

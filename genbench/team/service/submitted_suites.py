@@ -80,7 +80,7 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
     TraceTags: KeyClasses("open close"),
     TaskEntry: KeyClasses(
         "task name kind data prompt turns system shots group protocol k limit role gating margin metrics "
-        "reference decoding options verifier refused effort",
+        "reference decoding options verifier verifiers refused effort",
         "subset rulings",
     ),
     DataSource: KeyClasses("path hub fields"),
@@ -220,6 +220,10 @@ def _of_task(entry: Any, loc: Loc) -> Iterator[_Refusal]:
     verifier = entry.get("verifier")
     if isinstance(verifier, Mapping):
         yield from _of_verifier(verifier, (*loc, "verifier"))
+    several = entry.get("verifiers")
+    for index, item in enumerate(several if isinstance(several, list) else ()):
+        if isinstance(item, Mapping):
+            yield from _of_verifier(item, (*loc, "verifiers", index))
 
 
 def _of_data(data: Any, loc: Loc) -> Iterator[_Refusal]:
@@ -246,6 +250,9 @@ def _of_verifier(verifier: Mapping[str, Any], loc: Loc) -> Iterator[_Refusal]:
         if rule != "judge" and not is_own:
             yield _Refusal((*loc, key), f"name the verifier '{str(rule)[:100]}', only one of genbench's own")
     yield from _of_judge(verifier.get("judge"), (*loc, "judge"))
+    kind = verifier.get("kind", "math")
+    if kind not in KINDS:
+        yield _Refusal((*loc, "kind"), f"name the kind '{str(kind)[:100]}', which is none of genbench's own")
     yield from _of_options({key: verifier[key] for key in verifier if key not in ("use", "cascade")}, loc)
 
 

@@ -29,6 +29,7 @@ from genbench.verifiers.instructions.verifier import (
 
 VALID = "json_schema:valid"
 KEYS = ("schema", "fields", "constraints")
+_OF_SCHEMAS = frozenset({"type", "$schema", "properties", "required", "items", "$defs", "enum", "anyOf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ class JsonSchemaVerifier(BaseVerifier):
         """Return 1 if the answer is valid and follows every instruction, with each result as a part."""
         want, text = self.read(case.reference), case.answer.text
         value, unreadable = parsed(unfenced(text) if self._allow_fence else text)
+        if unreadable and not self._allow_fence and parsed(unfenced(text))[1] is None:
+            unreadable += "; the JSON is in a code fence, which allow_fence: true takes off"
         fault = unreadable or (schema_fault(want.validator, value) if want.validator else None)
         found = [Outcome(VALID, fault is None, fault is None, fault)]
         found += [
@@ -148,6 +151,11 @@ def wanted(book: Rulebook, given: Any, where: str) -> Wanted:
     if not isinstance(given, Mapping):
         raise DataError(f"{where}: an object with {', '.join(KEYS)} is wanted, not {given!r}")
     for key in given:
+        if key not in KEYS and not given.keys() & set(KEYS) and given.keys() & _OF_SCHEMAS:
+            raise DataError(
+                f"{where}: this is a JSON schema itself (it has '{key}'); it goes under 'schema', as in "
+                "data.fields: {reference: {schema: COLUMN}}"
+            )
         if key not in KEYS:
             raise DataError(f"{where}: unknown key '{key}'{nearest(str(key), KEYS)}")
     fields, schema = given.get("fields") or {}, given.get("schema")

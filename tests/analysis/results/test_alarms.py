@@ -151,17 +151,27 @@ def test_a_judge_that_hardly_agrees_with_people_is_an_alarm(
 
 def test_a_judge_that_grades_itself_or_calls_everything_right_is_an_alarm() -> None:
     bias = JudgeBias(length=None, samples=40, unreadable=0, is_judged_model=True)
+    tried = CanaryRecord(labels={}, drifted=None, kappa=0.9, accuracy=0.95, verdicts=40)
     own = made.task(
-        judge=JUDGED.model_copy(update={"bias": bias}), status_counts={"correct": 20, "wrong": 20}
+        judge=JUDGED.model_copy(update={"bias": bias, "canary": tried}),
+        status_counts={"correct": 20, "wrong": 20},
     )
     (alarm,) = alarms({"m": made.results(tasks={"sums": own})})
     assert "the judge is the model under test" in alarm.text
     for counts, said in (({"correct": 40}, "correct"), ({"wrong": 40}, "wrong"), ({"correct": 8}, None)):
-        task = made.task(judge=JUDGED, status_counts=counts, samples=sum(counts.values()))
+        judge = JUDGED.model_copy(update={"canary": tried})
+        task = made.task(judge=judge, status_counts=counts, samples=sum(counts.values()))
         found = [alarm.text for alarm in alarms({"m": made.results(tasks={"sums": task})})]
         assert [f"each of the 40 answers that it graded {said}" in text for text in found] == [True] * (
             said is not None
         )
+
+
+def test_a_judge_that_was_tried_on_no_labelled_case_is_an_alarm() -> None:
+    for judge, said in ((JUDGED, True), (JUDGED.model_copy(update={"reads": True}), False)):
+        task = made.task(judge=judge, status_counts={"correct": 20, "wrong": 20})
+        found = [alarm.text for alarm in alarms({"m": made.results(tasks={"sums": task})})]
+        assert [text.startswith("nothing tells how far the judge agrees") for text in found] == [True] * said
 
 
 def test_answers_of_a_wrong_form_are_a_finding_and_not_red() -> None:

@@ -15,7 +15,7 @@ from genbench.nights.database import Database, revision_of
 from genbench.nights.ledger.database import HEAD, Ledger, open_ledger, remove_database
 from genbench.nights.ledger.history import track_names
 from genbench.nights.ledger.ingest import add, rebuild
-from genbench.nights.ledger.migrations import r0002_measures
+from genbench.nights.ledger.migrations import r0003_about
 from genbench.nights.ledger.tables import METADATA
 from tests.nights.ledger.equality import all_rows
 from tests.nights.ledger.synthetic import flat, make_run
@@ -25,7 +25,7 @@ def test_the_revisions_make_the_tables_that_the_code_uses(ledger: Ledger) -> Non
     with ledger.read() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
-        assert revision_of(connection) == HEAD == r0002_measures.revision
+        assert revision_of(connection) == HEAD == r0003_about.revision
     assert isinstance(ledger, Database)
 
 

@@ -18,6 +18,7 @@ from genbench.nights.ledger.changes import annotate
 from genbench.nights.ledger.database import open_ledger
 from genbench.nights.ledger.ingest import add
 from genbench.nights.trend.detect import detect_changes
+from genbench.store.manifest import AboutRecord
 from genbench.team.queue.database import open_queue
 from genbench.team.queue.jobs import cancel_job, list_jobs, retry_job
 from genbench.team.service.app import make_app
@@ -44,6 +45,8 @@ class Site:
             *(f"/runs/{uid}", f"/runs/{uid}/report", f"/runs/{uid}/samples?task=gpqa&problem=p1"),
             f"/compare?base={before}&tuned={uid}",
             f"/tracks/nightly/changes/{change}",
+            "/runs?tag=sweep&column=tags&column=task:gpqa&column=meta:lr&x=lr&y=gpqa",
+            f"/table?run={before}&run={uid}",
         )
 
 
@@ -52,7 +55,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = tmp_path_factory.mktemp("site")
     for night in range(12):
         rows = flat(60, 4, 0.8 if night < 10 else 0.3, night)
-        make_run(place / "runs" / f"d{night}", {"gpqa": rows}, position=20_000 + night, verdicts=True)
+        about = AboutRecord(tags=("sweep",), note="a try", meta={"lr": 1e-6 * 2**night, "mix": "v7"})
+        folder = place / "runs" / f"d{night}"
+        make_run(folder, {"gpqa": rows}, position=20_000 + night, verdicts=True, about=about)
     (place / "suites").mkdir()
     (place / "suites" / "nightly.yaml").write_text(SUITE)
     (place / "suites" / "rows.jsonl").write_text('{"question": "1+1?", "reference": "2"}\n')
@@ -87,6 +92,20 @@ def test_axe_finds_nothing_on_any_page(browser: Any, site: Site, scheme: str) ->
         assert {path: lines for path, lines in found.items() if lines} == {}
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_lists_and_tables_fit_a_phone_and_a_desk(browser: Any, site: Site, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for path in site.pages[-2:]:
+            browser.get(site.url + path)
+            assert violations(browser) == []
+            wide = browser.execute_script("return document.documentElement.scrollWidth")
+            assert wide <= width, path
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_nothing_of_a_stranger_runs_and_no_request_leaves(browser: Any, site: Site) -> None:

@@ -24,6 +24,7 @@ from genbench.nights.ledger.run_facts import RunFacts, read_facts
 from genbench.nights.policy.gate import NightlyGate, nightly_gate
 from genbench.nights.trend.detect import detect_changes
 from genbench.reports.browse import ProblemRow, SampleFilter, SampleRow, paired, sample_rows, task_rows
+from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun
 from genbench.team.queue.notifications import notify_changes
 from genbench.team.service.bundle import MOST_BYTES, content_digest_of, unpack_run
@@ -113,7 +114,7 @@ def _kept(folder: Path, uid: str, task: str, file: str = "verdicts.jsonl") -> Pa
     known = list(StoredRun(folder).manifest.tasks)
     if task not in known:
         raise NotFoundError(f"run {uid} has no task '{task[:50]}'; it has {', '.join(known[:10])}")
-    if not (folder / task / file).is_file():
+    if not RunFolder(folder).file(task, file.removesuffix(".jsonl")).is_file():
         raise GoneError(f"run {uid}: {file} of {task} is not kept")
     return folder
 

@@ -22,6 +22,7 @@ from genbench.nights.trend.record import Trend, TrendChange, TrendTask
 from genbench.nights.trend.sentence import change_words
 from genbench.reports.browse import newest_samples
 from genbench.store.stored_run import StoredRun
+from genbench.suite.block import headlines
 from genbench.team.queue.jobs import count_jobs, get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.team.queue.messages import Message, list_messages
 from genbench.team.queue.records import LIVE, Job
@@ -228,12 +229,12 @@ def job_progress(job: Job) -> list[JobProgress]:
 
 
 def _progress_of(run: StoredRun) -> JobProgress:
-    tasks = run.manifest.tasks
+    tasks = headlines(run.manifest.tasks)
     live = run.folder.live()
     drawn = live["tasks"] if live else {}
     totals = {name: record.n * record.k for name, record in tasks.items()}
     is_over = live is None and run.folder.results_path.is_file()
-    hidden = {name for name, task in run.manifest.tasks.items() if task.sensitive}
+    hidden = {name for name, task in tasks.items() if task.sensitive}
     counts = tuple(
         (name, totals[name] if is_over else int(drawn.get(name, 0)), totals[name]) for name in tasks
     )

@@ -6,17 +6,20 @@ import base64
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
 from sqlalchemy import select
 
-from genbench.errors import InputError, nearest
+from genbench.analysis.comparison.checkpoints import MOST_RUNS, Checkpoints, compare_checkpoints
+from genbench.errors import InputError, NotComparableError, nearest
 from genbench.nights.ledger import tables
 from genbench.nights.ledger.database import Ledger
 from genbench.nights.ledger.listing import ListedRun
@@ -30,6 +33,7 @@ from genbench.reports.browse import (
     sample_rows,
     task_rows,
 )
+from genbench.reports.checkpoints import Dot, checkpoints_csv, csv_text, scatter
 from genbench.reports.page.html import page_scripts
 from genbench.reports.page.templates import page_environment
 from genbench.store.folder import RunFolder
@@ -38,16 +42,21 @@ from genbench.team.queue import tables as queue_tables
 from genbench.team.queue.database import Queue
 from genbench.team.service.context import service
 from genbench.team.service.queries import (
+    MEASURES,
     Name,
     RunSearch,
     count_runs,
     folder_of,
+    has_verdicts,
+    known_meta,
+    known_tags,
     known_values,
     read_run,
     read_runs,
     report_of,
     require_track,
     run_folder,
+    run_table,
     unrated_tasks,
 )
 from genbench.team.service.responses import GoneError, NotFoundError, page, page_address, refused_as
@@ -56,11 +65,14 @@ from genbench.types import STATUSES
 router = APIRouter()
 _SHOWN = 100
 """Runs of one page of a list."""
+_MOST_CHARTED, _MOST_CSV = 500, 10_000
 _TURNS = 120
 """Turns of a problem's samples that one page shows."""
 Start = Annotated[int, Query(ge=0, le=1 << 31)]
 Text = Annotated[str, Query(max_length=200)]
 Date = Annotated[str, Query(max_length=10)]
+Columns = Annotated[list[Text] | None, Query(max_length=100)]
+Uids = Annotated[list[Text] | None, Query(max_length=MOST_RUNS)]
 
 
 @cache
@@ -88,10 +100,83 @@ def runs_page(  # noqa: PLR0917 - FastAPI passes them by name
     suite: Text = "",
     since: Date = "",
     until: Date = "",
+    tag: Text = "",
+    meta: Text = "",
+    column: Columns = None,
+    x: Text = "",
+    y: Text = "",
     after: Start = 0,
 ) -> HTMLResponse:
-    """Return the page on which runs are looked for."""
-    return _listed(request, RunSearch(text, model, track, suite, since, until), after)
+    """Return the page on which runs are looked for, with scores and values as columns and as a chart."""
+    wanted = RunSearch(text, model, track, suite, since, until, tag=tag, meta=meta)
+    return _listed(request, wanted, after, columns=column or (), x=x, y=y)
+
+
+@router.get("/runs.csv")
+def runs_csv(  # noqa: PLR0917 - FastAPI passes them by name
+    request: Request,
+    text: Text = "",
+    model: Text = "",
+    track: Text = "",
+    suite: Text = "",
+    since: Date = "",
+    until: Date = "",
+    tag: Text = "",
+    meta: Text = "",
+    column: Columns = None,
+) -> Response:
+    """Return the runs that are looked for as CSV, with the chosen columns, tags, note and all values."""
+    ledger = service(request).ledger
+    wanted = RunSearch(text, model, track, suite, since, until, tag=tag, meta=meta)
+    runs = read_runs(ledger, wanted, 0, _MOST_CSV)
+    own = [f"meta:{key}" for key in dict.fromkeys(key for run in runs for key in run.meta)]
+    found = run_table(ledger, runs, [*(column or ()), "tags", "note", *own])
+    head = ("uid", "track", "label", "model", "suite", "state", "created")
+    lines = [(*(getattr(run, name) for name in head), *found.values[run.uid]) for run in runs]
+    return _csv(csv_text((*head, *found.columns), lines), "runs.csv")
+
+
+def _csv(text: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/table")
+def table_page(request: Request, run: Uids = None, tag: Text = "") -> HTMLResponse:
+    """Return the table of several runs: their scores, differences to the first, and ranks."""
+    runs, record, refused = _table(request, run or (), tag)
+    links = {str(folder_of(item)): f"/runs/{item.uid}" for item in runs}
+    query = urlencode([("run", item.uid) for item in runs])
+    return page(
+        request, "table.html.j2", runs=runs, record=record, refused=refused, links=links, query=query, tag=tag
+    )
+
+
+@router.get("/table.csv")
+def table_csv(request: Request, run: Uids = None, tag: Text = "") -> Response:
+    """Return the table of several runs as CSV."""
+    _, record, refused = _table(request, run or (), tag)
+    if record is None:
+        raise InputError(refused)
+    return _csv(checkpoints_csv(record), "table.csv")
+
+
+def _table(
+    request: Request, uids: Sequence[str], tag: str
+) -> tuple[list[ListedRun], Checkpoints | None, str]:
+    """Return runs by uid, or those of a tag from the oldest on, with their table or why there is none."""
+    ledger = service(request).ledger
+    runs = [read_run(ledger, uid) for uid in dict.fromkeys(uids)]
+    if not runs and tag:
+        runs = read_runs(ledger, RunSearch(tag=tag), 0, MOST_RUNS)[::-1]
+    folders = {run.uid: folder for run in runs if (folder := folder_of(run)) is not None}
+    gone = [run.model for run in runs if run.uid not in folders or not has_verdicts(folders[run.uid])]
+    if gone:
+        return runs, None, f"the verdicts of {', '.join(gone)} are not kept here; leave these runs out"
+    try:
+        return runs, compare_checkpoints(list(folders.values())), ""
+    except (NotComparableError, InputError) as error:
+        return runs, None, str(error)
 
 
 @router.get("/tracks/{track}/runs")
@@ -101,15 +186,36 @@ def track_runs_page(request: Request, track: Name, after: Start = 0) -> HTMLResp
     return _listed(request, RunSearch(track=track), after, of_track=track)
 
 
-def _listed(request: Request, wanted: RunSearch, after: int, of_track: str = "") -> HTMLResponse:
+def _listed(
+    request: Request,
+    wanted: RunSearch,
+    after: int,
+    of_track: str = "",
+    *,
+    columns: Sequence[str] = (),
+    x: str = "",
+    y: str = "",
+) -> HTMLResponse:
     ledger = service(request).ledger
     count = count_runs(ledger, wanted)
+    runs = read_runs(ledger, wanted, after, _SHOWN)
+    tasks, keys = known_values(ledger, tables.series.c.task), known_meta(ledger)
     return page(
         request,
         "runs.html.j2",
         wanted=wanted,
         of_track=of_track,
-        runs=read_runs(ledger, wanted, after, _SHOWN),
+        runs=runs,
+        table=run_table(ledger, runs, columns),
+        choices=["tags", "note", *(f"meta:{key}" for key in keys), *(f"task:{name}" for name in tasks)],
+        further=[*MEASURES],
+        keys=keys,
+        tasks=tasks,
+        tags=known_tags(ledger),
+        x=x,
+        y=y,
+        chart=_chart(ledger, wanted, x, y) if x and y else None,
+        csv=f"/runs.csv?{request.url.query}",
         count=count,
         start=after,
         newer=page_address(request, after=max(0, after - _SHOWN)) if after else None,
@@ -117,6 +223,19 @@ def _listed(request: Request, wanted: RunSearch, after: int, of_track: str = "")
         tracks=known_values(ledger, tables.track.c.name),
         suites=known_values(ledger, tables.run.c.suite),
     )
+
+
+def _chart(ledger: Ledger, wanted: RunSearch, x: str, y: str) -> Markup:
+    """Return the chart of a task's score against a value of the user's own, over all runs of a search."""
+    runs = read_runs(ledger, wanted, 0, _MOST_CHARTED)
+    found = run_table(ledger, runs, [f"meta:{x}", f"task:{y}"])
+    dots = [
+        Dot(run.model, float(value), score, f"/runs/{run.uid}")
+        for run in runs
+        for value, score in [found.values[run.uid]]
+        if isinstance(value, float) and isinstance(score, float)
+    ]
+    return scatter(x, y, dots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +584,7 @@ def _side(run: ListedRun, task: str, problem: str) -> Side:
     if task not in known:
         raise NotFoundError(f"run {run.uid} has no task '{task[:50]}'{nearest(task, known)}")
     with refused_as(NotFoundError):
-        if (folder / task / "completions.jsonl").is_file():
+        if RunFolder(folder).file(task, "completions").is_file():
             return Side(run, sample_rows(folder, task, problem), [], "", known[task].sensitive)
         if not (folder / task / "verdicts.jsonl").is_file():
             return Side(run, [], [], "The samples of this run are not kept. Its scores are in the ledger.")
