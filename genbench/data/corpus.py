@@ -169,7 +169,7 @@ class CorpusFile:
         try:
             value = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            self._note(line, f"is no JSON ({error})")
+            self._note(line, f"is not JSON ({error})")
             return
         self._add_value(batch, line, value)
 

@@ -60,7 +60,7 @@ def test_a_server_without_these_log_probabilities_ends_the_run() -> None:
 
 
 def test_half_a_row_is_asked_again_and_a_wrong_number_is_refused() -> None:
-    with pytest.raises(Transient, match="is no number"):
+    with pytest.raises(Transient, match="is not a number"):
         read_scores(SETTINGS, reply(None, row(6), {"7": {"logprob": None}}, row(8)), ITEM)
     with pytest.raises(RequestFailedError, match="is -inf"):
         read_scores(SETTINGS, reply(None, row(6), row(7, -float("inf")), row(8)), ITEM)

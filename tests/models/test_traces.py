@@ -556,8 +556,8 @@ def test_hf_takes_the_tags_from_the_response_template() -> None:
         (None, "no response_template"),
         ({"fields": {"content": {}}}, "without 'thinking'"),
         ({"fields": {"thinking": {"open_pattern": "<r.*?>", "close": "</r>"}}}, None),
-        ({"fields": {"thinking": {"open": "|", "close": "|"}}}, "no pair of two differing texts"),
-        ({"fields": {"thinking": {"open_pattern": "a+", "close_pattern": "b+"}}}, "no pair"),
+        ({"fields": {"thinking": {"open": "|", "close": "|"}}}, "not a pair of two differing texts"),
+        ({"fields": {"thinking": {"open_pattern": "a+", "close_pattern": "b+"}}}, "not a pair"),
     ],
 )
 def test_hf_without_tags_names_the_key_to_set(template: dict[str, Any] | None, said: str | None) -> None:

@@ -185,6 +185,7 @@ def test_the_site_builds_without_a_broken_link_and_asks_for_nothing_from_outside
         text = (tmp_path / "site" / page).read_text()
         assert not re.search(r'<(?:script|img|link)[^>]+(?:src|rel="stylesheet" href)="https?://', text), page
         assert "fonts.googleapis" not in text
+    assert [str(file) for file in (tmp_path / "site").rglob("*.py*")] == []
     assert "genbench compare" in (tmp_path / "site/reference/cli.html").read_text()
     assert "repetition_penalty" in (tmp_path / "site/reference/suite.html").read_text()
     assert "max_hours" in (tmp_path / "site/reference/python.html").read_text()

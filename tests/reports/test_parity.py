@@ -308,5 +308,5 @@ def test_a_pipe_in_the_place_of_stored_scores_is_refused_at_once(tmp_path: Path)
     folder = tmp_path / "runs" / "card" / "model"
     folder.mkdir(parents=True)
     os.mkfifo(folder / FILE)
-    with pytest.raises(InputError, match="no plain file"):
+    with pytest.raises(InputError, match="not a plain file"):
         stored_states(tmp_path / "runs")

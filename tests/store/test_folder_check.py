@@ -42,7 +42,7 @@ def test_stored_name_that_is_a_path_is_refused(stored: Manifest) -> None:
 
 def test_models_that_are_no_mapping_are_refused() -> None:
     suite = manifest().suite.model_copy(update={"config": {"models": ["m"]}})
-    with pytest.raises(RunFolderError, match="no mapping of models"):
+    with pytest.raises(RunFolderError, match="not a mapping of models"):
         check_names(named(suite=suite), WHERE)
 
 

@@ -124,7 +124,7 @@ def test_bounded_reading_takes_plain_files_of_the_given_size_only(tmp_path: Path
     (tmp_path / "link").symlink_to(path)
     with pytest.raises(RunFolderError):
         read_bytes(tmp_path / "link", 100)
-    with pytest.raises(RunFolderError, match="no plain file"):
+    with pytest.raises(RunFolderError, match="not a plain file"):
         read_bytes(tmp_path, 100)
 
 

@@ -106,7 +106,7 @@ def test_empty_text_is_nothing() -> None:
         ("? [a]\n: 1\n", "x.yaml:1: a key is a list or a mapping"),
         ("a: !x [1]\n", "x.yaml:1: unknown tag !x"),
         ("a: !!python/object:os.system x\n", "unknown tag tag:yaml.org,2002:python/object:os.system"),
-        ("a: !!int x\n", "x.yaml:1: 'x' is not an int"),
+        ("a: !!int x\n", "x.yaml:1: 'x' is no int"),
         ("x: {<<: 3}\n", "<<: wanted a mapping"),
         ("a: &a\n  <<: *a\n", "x.yaml:"),
         ("a: &a [*a]\n", "x.yaml:"),

@@ -179,7 +179,7 @@ def test_the_mirrored_rows_are_the_pinned_ones(name: str, rows: int, shared: Pat
 
 def test_row_functions_say_what_is_wrong_with_a_row() -> None:
     assert aime({"answer": " 007 ", "id": 1}, 0) == {"answer": "7", "id": 1}
-    with pytest.raises(DataError, match="no integer from 0 to 999"):
+    with pytest.raises(DataError, match="not an integer from 0 to 999"):
         aime({"answer": "1000"}, 0)
     assert gsm8k({"answer": "so\n#### -1,000"}, 0)["answer"] == "-1000"
     with pytest.raises(DataError, match="does not end with"):

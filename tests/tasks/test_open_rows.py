@@ -56,7 +56,7 @@ def test_popqa_reads_json_in_a_text_or_a_list() -> None:
         "pol",
     ]
     assert references(popqa_answers({"possible_answers": ["a"]}, 0)) == ["a"]
-    for wrong, message in (("[", "no JSON"), ('"a"', "wanted a list"), ("[]", "no text")):
+    for wrong, message in (("[", "not JSON"), ('"a"', "wanted a list"), ("[]", "no text")):
         with pytest.raises(DataError, match=message):
             popqa_answers({"possible_answers": wrong}, 0)
 

@@ -86,7 +86,7 @@ def test_the_right_option_is_found(reference: Any, place: int) -> None:
 
 @each_row("reference", ["D", "nothing", True, 3, -1, None, ["A", "B"], [], 0.0])
 def test_a_reference_that_is_no_option_is_refused(reference: Any) -> None:
-    with pytest.raises(DataError, match="is no letter, text or place"):
+    with pytest.raises(DataError, match="is not a letter, text or place"):
         right_option(reference, ("x", "y", "z"), "t")
 
 

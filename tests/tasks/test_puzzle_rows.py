@@ -82,9 +82,9 @@ def test_small_puzzles_are_easy(houses: int, attributes: int, difficulty: str) -
     ("solution", "message"),
     [
         ({"header": ["House", "Name"], "rows": [["1", "___"]]}, "hidden"),
-        ({"header": ["House", "Name"], "rows": [["1"]]}, "no table"),
+        ({"header": ["House", "Name"], "rows": [["1"]]}, "not a table"),
         ({"rows": []}, "no header and rows"),
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         (None, "no header and rows"),
     ],
 )
@@ -107,5 +107,5 @@ def test_every_test_input_of_a_puzzle_is_a_problem_of_its_own() -> None:
 
 @pytest.mark.parametrize("grid", [[], [[1], [1, 2]], [[10]], [["a"]]])
 def test_a_grid_that_is_no_rectangle_of_colours_cannot_be_asked(grid: Any) -> None:
-    with pytest.raises(DataError, match="no rectangle"):
+    with pytest.raises(DataError, match="not a rectangle"):
         arc_inputs({"fewshots": [PAIR], "question": [{"input": grid, "output": [[1]]}]}, 0)

@@ -144,7 +144,7 @@ def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
     if not found and text and text.isdecimal() and text.isascii() and int(text) < len(options):
         found.add(int(text))
     if len(found) != 1:
-        how = "names two options" if found else "is no letter, text or place (from 0) of an option"
+        how = "names two options" if found else "is not a letter, text or place (from 0) of an option"
         raise DataError(f"{where}: reference {reference!r} {how}; options: {list(options)}")
     return found.pop()
 

@@ -273,7 +273,7 @@ def test_errors_are_in_the_words_of_each_api(tmp_path: Path) -> None:
         ("/completions", {"prompt": "x", "n": 2}, "'n' is 2"),
         ("/completions", {"prompt": "x", "suffix": "y"}, "'suffix' is"),
         ("/completions", {"prompt": [1, 2]}, "token ids"),
-        ("/completions", [], "no JSON object"),
+        ("/completions", [], "not a JSON object"),
         ("/responses", {"input": "x", "previous_response_id": "resp_1"}, "'previous_response_id' is"),
         ("/responses", {"input": "x", "background": True}, "'background' is true"),
         ("/responses", {"input": "x", "tools": [{"type": "web_search"}]}, 'tools[0] is of type "web_search"'),

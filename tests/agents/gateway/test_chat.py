@@ -44,7 +44,7 @@ def test_fields_of_the_decoding_are_noted_and_no_others_are_let_through() -> Non
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({}, "'messages' is missing"),
         ({"messages": []}, "'messages' is missing"),
         ({"messages": [{"role": "robot", "content": ""}]}, "messages[0] has no role"),

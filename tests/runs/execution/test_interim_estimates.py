@@ -37,7 +37,7 @@ def test_an_estimate_is_the_mean_of_the_means_with_its_interval() -> None:
 
 
 def test_the_caution_says_that_looking_often_is_no_decision() -> None:
-    assert "no results" in CAUTION and "looks often" in CAUTION and "finished run only" in CAUTION
+    assert "not results" in CAUTION and "looks often" in CAUTION and "finished run only" in CAUTION
 
 
 def test_excluded_samples_have_no_part_in_it() -> None:

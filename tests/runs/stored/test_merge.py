@@ -176,7 +176,7 @@ def test_a_part_alone_is_marked_and_compare_refuses_it(place: Path) -> None:
 def test_parts_of_another_run_are_refused_with_the_difference(place: Path) -> None:
     draw(run_dir=Path("a"), shard="1/2")
     draw(run_dir=Path("b"), shard="2/2", overrides=("decoding.seed=4",))
-    with pytest.raises(RunFolderError, match=r"no parts of one run:\n  run_seed: 0 -> 4"):
+    with pytest.raises(RunFolderError, match=r"not parts of one run:\n  run_seed: 0 -> 4"):
         merge([Path("a"), Path("b")], Path("both"))
     draw(run_dir=Path("c"), shard="2/2", limit=10)
     with pytest.raises(RunFolderError, match=r"origin.limit: null -> 10"):

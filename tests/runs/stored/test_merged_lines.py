@@ -61,7 +61,7 @@ def test_two_texts_for_one_sample_are_refused_with_both_files(tmp_path: Path) ->
 def test_a_problem_that_was_asked_in_two_ways_is_refused(tmp_path: Path) -> None:
     first, (folder, described) = source(tmp_path / "a", ["p"]), source(tmp_path / "b", ["p"])
     folder.write_problems(TASK, [problem_line("p") | {"prompt_digest": "other"}])
-    with pytest.raises(RunFolderError, match="no parts of one run: task t, problem p: prompt_digest"):
+    with pytest.raises(RunFolderError, match="not parts of one run: task t, problem p: prompt_digest"):
         merged(tmp_path, first, (folder, described))
 
 
