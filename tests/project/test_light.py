@@ -176,7 +176,12 @@ WALK: Sequence[tuple[str, int]] = (
 )
 """Commands that draw nothing, and their exit codes. BASE and TUNED are stored runs, UID that of a night."""
 
-DRAWING = {"run": "draws", "watch start": "waits for checkpoints", "serve": "serves until it is stopped"}
+DRAWING = {
+    "run": "draws",
+    "drift": "loads an engine",
+    "watch start": "waits for checkpoints",
+    "serve": "serves until it is stopped",
+}
 """Commands that are not walked, with the reason."""
 
 
