@@ -192,6 +192,7 @@ DRAWING = {
     "run": "draws",
     "audit": "draws",
     "perplexity": "draws",
+    "drift": "loads an engine",
     "watch start": "waits for checkpoints",
     "serve": "serves until it is stopped",
 }
