@@ -18,11 +18,31 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = "sh bash cat ls mkdir rm cp mv chmod touch head tail grep sed find env id sleep".split()
+PROGRAMS = tuple(
+    [
+        "sh",
+        "bash",
+        "cat",
+        "ls",
+        "mkdir",
+        "rm",
+        "cp",
+        "mv",
+        "chmod",
+        "touch",
+        "head",
+        "tail",
+        "grep",
+        "sed",
+        "find",
+        "env",
+        "id",
+        "sleep",
+    ]
+)
 """What an image has besides the named programs."""
 _FILES = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nwww-data:x:33:33::/var/www:/bin/sh\n",
@@ -32,14 +52,19 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _MEDIA = "application/vnd.oci.image."
 
 
-def needed(program: str) -> Iterator[str]:
-    """Yield the path of a program and of the libraries that it loads."""
-    path = shutil.which(program)
+def found_program(name: str) -> str:
+    """Return the path of a program of this machine."""
+    path = shutil.which(name)
     if path is None:
-        raise SystemExit(f"there is no program {program} here")
-    yield path
-    told = subprocess.run(["ldd", os.path.realpath(path)], capture_output=True, text=True, check=False)
-    yield from re.findall(r"(/\S+) \(0x", told.stdout)
+        raise SystemExit(f"there is no program {name} here")
+    return path
+
+
+def libraries(files: list[str]) -> list[str]:
+    """Return the libraries that programs and modules load."""
+    words = ["ldd", *(os.path.realpath(path) for path in files)]
+    told = subprocess.run(words, capture_output=True, text=True, check=False)
+    return sorted(set(re.findall(r"(/\S+) \(0x", told.stdout)))
 
 
 def layer_of(programs: list[str], added: list[tuple[str, str]]) -> bytes:
@@ -53,11 +78,10 @@ def layer_of(programs: list[str], added: list[tuple[str, str]]) -> bytes:
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             tar.addfile(entry, io.BytesIO(text.encode()))
-        seen = set()
-        for path in [path for program in programs for path in needed(program)]:
-            if path not in seen:
-                seen.add(path)
-                tar.add(os.path.realpath(path), path.lstrip("/"), filter=_owned_by_root)
+        paths = [found_program(name) for name in programs]
+        modules = [str(path) for source, _ in added for path in Path(source).rglob("*.so")]
+        for path in dict.fromkeys([*paths, *libraries([*paths, *modules])]):
+            tar.add(os.path.realpath(path), path.lstrip("/"), filter=_owned_by_root)
         for source, target in added:
             tar.add(source, target.lstrip("/"), filter=_owned_by_root)
     return out.getvalue()

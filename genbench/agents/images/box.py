@@ -120,13 +120,15 @@ class Box:
         fakes = order.ids.kind == "one"
         self._filters = [Loaded(made) for made in seccomp.build_box(machine, fakes_owners=fakes)]
 
-    def run(self, argv: Sequence[str], env: Mapping[str, str], cwd: str, user: str, fds: Sequence[int]) -> int:
+    def run(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, user: str, fds: Sequence[int]
+    ) -> int:
         """Start a program of the image. Return the process, which is a child of this one."""
 
         def start() -> int:
-            who = _user(user)
             for number, place in enumerate(fds):
                 os.dup2(place, number)
+            who = _user(user)
             environment = {"PATH": HOME_PATH, "HOME": who.home, **env}
             try:
                 os.chdir(cwd or "/")

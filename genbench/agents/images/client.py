@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 _AFTER_S = 1.0
-"""Seconds in which output is still read when the command has ended. A process in the background may keep it open."""
+"""Seconds in which output is read when the command has ended. A process in the background may keep it open."""
 _CHUNK = 1 << 16
 _MOST_BYTES = 4 << 30
 
@@ -159,9 +159,9 @@ def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.so
     """Connect and send a request. A path may be longer than one of sockets."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        place = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
+        place = os.open(str(Path(path).parent), os.O_PATH | os.O_DIRECTORY)
         try:
-            connection.connect(f"/proc/self/fd/{place}/{os.path.basename(path)}")
+            connection.connect(f"/proc/self/fd/{place}/{Path(path).name}")
         finally:
             os.close(place)
         line = json.dumps(wanted).encode() + b"\n"
@@ -197,7 +197,8 @@ def _fill(place: int, source: IO[bytes]) -> None:
 def _read(connection: socket.socket, places: Sequence[int]) -> tuple[list[bytes], dict[str, Any]]:
     """Read what a command prints until it has ended and its output is closed, or some time later."""
     found = {place: bytearray() for place in places}
-    line, until = b"", None
+    line = b""
+    until: float | None = None
     with selectors.DefaultSelector() as waiting, connection:
         for place in (*places, connection.fileno()):
             waiting.register(place, selectors.EVENT_READ)

@@ -107,8 +107,9 @@ class Keeper:
         self._cleaners: list[int] = []
         self._upper = ""
         self._upper_lock = -1
+        self._socket = Path(order["socket"])
+        self._listener = _listen(self._socket, order["owner"])
         self.box = self._begin()
-        self._listener = _listen(Path(order["socket"]), order["owner"])
 
     def _used(self, layer: str) -> int:
         """Take a share of the lock of a layer, so that it is not removed."""
@@ -173,6 +174,7 @@ class Keeper:
         return max(1, int(wait * 1000))
 
     def _end(self) -> None:
+        self._socket.unlink(missing_ok=True)
         self.box.kill()
         self._remove_upper()
         for pid in self._cleaners:
@@ -214,7 +216,8 @@ class Keeper:
             self._poller.unregister(place)
 
     def _read(self, request: _Request, events: int) -> None:
-        data, fds = b"", []
+        data = b""
+        fds: list[int] = []
         with contextlib.suppress(OSError):
             data, fds, _, _ = socket.recv_fds(request.connection, 1 << 16, 8)
         request.fds += fds
@@ -332,7 +335,7 @@ class Keeper:
             self._hits["memory"] += 1
             largest = max(used, key=lambda pid: used[pid])
             self._end_inside(largest)
-        if limits.pids is not None and self._seen >= limits.pids:
+        if limits.pids is not None and self._seen + 1 >= limits.pids:
             self._hits["pids"] += 1
         if limits.disk_mb is not None and os.fstatvfs(self.box.disk).f_bavail == 0:
             self._hits["disk"] += 1
@@ -346,7 +349,7 @@ class Keeper:
 def _memory_mb(processes: int) -> dict[int, float]:
     """Return the memory of each process of a /proc but the first, without what files have."""
     found = {}
-    for name in os.listdir(processes):  # noqa: PTH208  a descriptor
+    for name in os.listdir(processes):
         if name.isdigit() and name != "1":
             try:
                 place = os.open(f"{name}/statm", os.O_RDONLY, dir_fd=processes)
@@ -366,7 +369,7 @@ def _extract(folder: str) -> None:
     """Write what a tar has below a folder of the box, owned by root."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with os.fdopen(0, "rb", closefd=False) as source, tarfile.open(fileobj=source, mode="r|") as archive:
-        archive.extraction_filter = staticmethod(lambda entry, path: entry)  # type: ignore[assignment,misc]
+        archive.extraction_filter = staticmethod(lambda entry, path: entry)
         for entry in archive:
             entry.uid = entry.gid = 0
             archive.extract(entry, folder, numeric_owner=True)
@@ -382,11 +385,13 @@ def _listen(path: Path, owner: int | None) -> socket.socket:
     """Listen at a socket that the harness may use. Its path may be longer than one of sockets."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     place = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    path.unlink(missing_ok=True)
+    os.umask(0o177)
     listener.bind(f"/proc/self/fd/{place}/{path.name}")
+    os.umask(0o022)
     os.close(place)
-    path.chmod(0o600)
     if owner is not None:
-        os.chown(path, owner, owner)
+        os.chown(path, owner, owner, follow_symlinks=False)
     listener.listen(64)
     listener.setblocking(False)
     return listener

@@ -86,7 +86,9 @@ class Store:
             raise DataError(f"image {name} is not in the store {self.folder}{nearest(name, known)}")
         image = self.layout.image(digest)
         if missing := self.layout.missing(image):
-            raise DataError(f"image {name}: {len(missing)} of its blobs are not in {self.folder}, add it again")
+            raise DataError(
+                f"image {name}: {len(missing)} of its blobs are not in {self.folder}, add it again"
+            )
         return image
 
     def add(self, layout: Layout, name: str | None = None) -> list[tuple[str, Image, int]]:

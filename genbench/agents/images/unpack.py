@@ -38,7 +38,7 @@ class LayerError(Exception):
 class _Counted(io.RawIOBase):
     """The layer as a tar, whose digest is known at its end. It may not be longer than `most` bytes."""
 
-    def __init__(self, source: IO[bytes], most: int) -> None:
+    def __init__(self, source: io.BufferedIOBase, most: int) -> None:
         self._source, self._most = source, most
         self._digest = hashlib.sha256()
         self.size = 0
@@ -236,7 +236,7 @@ def _write(name: str, folder: int, content: IO[bytes] | None) -> None:
             file.write(data)
 
 
-def unpack(source: IO[bytes], top: int, *, owned: bool, most_bytes: int, most_entries: int) -> str:
+def unpack(source: io.RawIOBase, top: int, *, owned: bool, most_bytes: int, most_entries: int) -> str:
     """Unpack a layer, a plain tar or one of gzip. Return the digest of the tar.
 
     Raises:
@@ -260,11 +260,11 @@ def unpack(source: IO[bytes], top: int, *, owned: bool, most_bytes: int, most_en
 def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     while (entry := archive.next()) is not None:
         yield entry
-        archive.members = []  # it keeps them all
+        archive.members = []  # type: ignore[attr-defined]  # it keeps them all
 
 
-def _plain(source: IO[bytes]) -> IO[bytes]:
-    reader = io.BufferedReader(source, _CHUNK)  # type: ignore[arg-type]
+def _plain(source: io.RawIOBase) -> io.BufferedIOBase:
+    reader = io.BufferedReader(source, _CHUNK)
     if reader.peek(2)[:2] == b"\x1f\x8b":
         return gzip.GzipFile(fileobj=reader)
     return reader
@@ -283,7 +283,7 @@ def main() -> None:
         os.chroot(".")
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
         os.umask(0)
-        with open(0, "rb", buffering=0, closefd=False) as source:  # noqa: PTH123
+        with open(0, "rb", buffering=0, closefd=False) as source:
             found = unpack(
                 source,
                 top,

@@ -20,11 +20,13 @@ import pytest
 from genbench.agents.images.layout import Image, Layout
 from genbench.agents.images.store import Store
 from genbench.sandbox.inside import namespace
+from genbench.sandbox.inside.confine import PR_SET_DUMPABLE, prctl
 from genbench.sandbox.worker import private_uid
 
 PYTHON = "/usr/bin/python3"
 """One that every user can start: that of the tests may be in a home of mode 700."""
 MAKER = Path(__file__).parents[3] / "examples" / "agents" / "images" / "make_image.py"
+PYTHON_PARTS = ("encodings", "ctypes", "collections", "importlib", "json", "lib-dynload", "re")
 Act = Callable[[Callable[[], Any]], Any]
 
 
@@ -75,11 +77,13 @@ def maker() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def programs(maker: ModuleType) -> bytes:
-    """A layer with a shell and a few programs."""
-    more = ["setsid", "mount", "git", "dd", "ln", "stat", "chown", "sort", "nproc", "python3"]
-    stdlib = f"/usr/lib/python3.{sys.version_info.minor}" if sys.version_info[:2] == (3, 11) else ""
-    added = [(stdlib, stdlib)] if stdlib and Path(stdlib).is_dir() else []
-    found: bytes = maker.layer_of([*maker.PROGRAMS, *more], added)
+    """A layer with a shell, a few programs, and a Python with what `ctypes` needs."""
+    more = "setsid mount nsenter unshare dmesg mknod dd ln stat chown nproc git nohup /usr/bin/python3"
+    library = next(Path("/usr/lib").glob("python3.[0-9]*"))
+    parts = [*library.glob("*.py"), *(library / name for name in PYTHON_PARTS)]
+    found: bytes = maker.layer_of(
+        [*maker.PROGRAMS, *more.split(" ")], [(str(part), str(part)) for part in parts]
+    )
     return found
 
 
@@ -119,7 +123,7 @@ def as_user(user: int, what: Callable[[], Any]) -> Any:
             os.setgroups([])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
-            namespace.prctl(namespace.PR_SET_DUMPABLE, 1)
+            prctl(PR_SET_DUMPABLE, 1)
             sys.executable = PYTHON
             try:
                 said: tuple[bool, Any] = (True, what())

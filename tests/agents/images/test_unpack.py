@@ -129,7 +129,7 @@ def test_an_image_is_unpacked_as_it_says(place: Path, act: Act, maker: ModuleTyp
         ]
     assert found == expected
     lower = top / names[-1]
-    assert os.path.samefile(lower / "usr/bin/su", lower / "usr/bin/again")
+    assert (lower / "usr/bin/su").samefile(lower / "usr/bin/again")
     assert (lower / "etc/a").stat().st_mtime == 1_700_000_000
     assert (lower / "var/lib").stat().st_mtime == 1_600_000_000
 
