@@ -130,6 +130,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "import": "genbench.interop.commands",
         "export": "genbench.interop.commands",
         "review": "genbench.review.commands",
+        "images": "genbench.agents.commands",
     }
 )
 """The commands of annexes, and the module that registers each. It is imported when the command is used."""
@@ -202,6 +203,9 @@ AGENT_TASK = "genbench.agents.tasks:agent"
 AGENT_PAGE_TASK = "genbench.agents.tasks:page_agent"
 AGENT_ROLLOUTS = "genbench.agents.gateway.session:AgentRollouts"
 """What is loaded only for tasks whose samples are rollouts of a harness."""
+AGENT_IMAGES = "genbench.agents.images.mirror:pull_images"
+AGENT_BOXES = "genbench.agents.images.selftest:boxes_here"
+"""What fetches the images of a task, and what says which boxes this machine can have."""
 
 LOG_FORMATS: Mapping[str, str] = MappingProxyType(
     {

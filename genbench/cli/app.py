@@ -15,7 +15,7 @@ from genbench.registry import COMMANDS
 
 PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare"),
-    "Prepare": ("tasks", "doctor", "mirror", "judge"),
+    "Prepare": ("tasks", "doctor", "mirror", "images", "judge"),
     "Stored runs": ("report", "score", "merge"),
     "Decide": ("estimate", "rank", "power", "quality", "review", "contamination"),
     "Every night": ("gate", "trend", "ledger"),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from genbench import registry
 from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
 from genbench.runs.execution.preflight import Check
@@ -38,6 +39,7 @@ def doctor() -> Iterator[Check]:
     yield _isolation()
     yield from _toolchains()
     yield _namespaces()
+    yield _boxes()
     token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
     yield Check(
         "ok" if token else "warning",
@@ -91,6 +93,12 @@ def _namespaces() -> Check:
     except UnavailableError as error:
         return Check("warning", "agents", str(error))
     return Check("ok", "agents", "a harness gets a network with nothing but the gateway (agent tasks)")
+
+
+def _boxes() -> Check:
+    """Have a box of a container image, in the folder of the images."""
+    there, said = registry.load_object(registry.AGENT_BOXES)()
+    return Check("ok" if there else "warning", "image boxes", said)
 
 
 def _isolation() -> Check:

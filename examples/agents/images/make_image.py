@@ -74,6 +74,9 @@ def layer_of(programs: list[str], added: list[tuple[str, str]]) -> bytes:
         folder = tarfile.TarInfo("tmp")
         folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
         tar.addfile(folder)
+        link = tarfile.TarInfo("bin")
+        link.type, link.linkname = tarfile.SYMTYPE, "usr/bin"
+        tar.addfile(link)
         for name, text in _FILES.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
@@ -81,7 +84,8 @@ def layer_of(programs: list[str], added: list[tuple[str, str]]) -> bytes:
         paths = [found_program(name) for name in programs]
         modules = [str(path) for source, _ in added for path in Path(source).rglob("*.so")]
         for path in dict.fromkeys([*paths, *libraries([*paths, *modules])]):
-            tar.add(os.path.realpath(path), path.lstrip("/"), filter=_owned_by_root)
+            place = re.sub("^/bin/", "usr/bin/", path).lstrip("/")
+            tar.add(os.path.realpath(path), place, filter=_owned_by_root)
         for source, target in added:
             tar.add(source, target.lstrip("/"), filter=_owned_by_root)
     return out.getvalue()

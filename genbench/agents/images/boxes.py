@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.agents.images.box import BoxLimits
-from genbench.agents.images.client import Box
+from genbench.agents.images.given.genbench_box import Box
 from genbench.agents.images.layout import Image
 from genbench.agents.images.store import ROOT, START, Store
 from genbench.errors import UnavailableError

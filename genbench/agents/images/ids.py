@@ -78,7 +78,7 @@ def enter(ids: Ids, spaces: int = 0) -> None:
         check(LIBC.unshare(NEWUSER | spaces), "user namespace")
         texts = {"setgroups": "deny", "uid_map": f"0 {own[0]} 1", "gid_map": f"0 {own[1]} 1"}
         for name, text in texts.items():
-            Path("/proc/self", name).write_text(text, encoding="ascii")
+            Path("/proc/self", name).write_bytes(text.encode())
     else:
         with_maps(lambda pid: _write_maps(pid, ids, own), spaces)
         os.setgroups([])

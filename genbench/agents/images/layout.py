@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ _LAYERS = re.compile(
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _MOST_JSON = 8 << 20
 _CHUNK = 1 << 20
+Document = Callable[[str, bool], dict[str, Any]]
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -129,7 +130,7 @@ class Layout:
         Raises:
             DataError: a part is not there, has another digest, or the image is for another platform.
         """
-        return read_image(digest, self.document)
+        return read_image(digest, lambda wanted, _: self.document(wanted))
 
     def missing(self, image: Image) -> list[Blob]:
         """Return the blobs that are not there or of another size."""
@@ -186,21 +187,21 @@ class Layout:
         return copied
 
 
-def read_image(digest: str, document: Any) -> Image:
-    """Return an image whose documents a function finds by digest.
+def read_image(digest: str, document: Document) -> Image:
+    """Return an image whose documents a function finds: a manifest or an index (True), or a config.
 
     Raises:
         DataError: a document is none of an image, or there is none for this platform.
     """
     for _ in range(3):
-        found = document(digest)
+        found = document(digest, True)
         if found.get("mediaType") not in _INDEXES and "manifests" not in found:
             break
         digest = _of_platform(found, digest)
     try:
         config_blob = Blob(found["config"]["digest"], found["config"]["size"])
         blobs = [_layer_blob(item) for item in found["layers"]]
-        config = document(config_blob.digest)
+        config = document(config_blob.digest, False)
         diff_ids = list(config["rootfs"]["diff_ids"])
         own = f"{config['os']}/{config['architecture']}"
     except (LookupError, TypeError, AttributeError) as error:

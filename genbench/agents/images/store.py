@@ -158,7 +158,7 @@ class Store:
             DataError: a layer is hostile or broken.
             UnavailableError: the machine has no room, or refuses it.
         """
-        self._prepare()
+        self.prepare()
         for layer in image.layers:
             if not (self.kind / "l" / _short(layer)).is_dir():
                 self._unpack(layer)
@@ -175,7 +175,7 @@ class Store:
                 gone += 1
         return gone
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
         """Make the folders. Those that mapped ids write belong to their root."""
         for name in ("l", "u"):
             (self.kind / name).mkdir(parents=True, exist_ok=True)

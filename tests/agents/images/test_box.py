@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from genbench.agents.images import client
 from genbench.agents.images.box import BoxLimits
 from genbench.agents.images.boxes import opened
-from genbench.agents.images.client import Box, BoxGoneError
+from genbench.agents.images.given import genbench_box as client
+from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.store import Store
 from genbench.sandbox.inside import namespace
 from genbench.sandbox.worker import private_uid
