@@ -39,6 +39,8 @@ _LOOK_S = 0.2
 """Seconds between two looks at what a box uses."""
 _FULL_BYTES, _FULL_INODES = 64 << 20, 1_000
 """A file system with less left is full."""
+_NEAR = 0.9
+"""Above this share of the memory a box is at its limit: one process gets no more than all of it."""
 _MOST_LINE = 16 << 20
 _MOST_CONNECTIONS = 512
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
@@ -331,10 +333,10 @@ class Keeper:
         self._seen, total = len(used), sum(used.values())
         self._peak_mb = max(self._peak_mb, total)
         limits = self._limits
-        if limits.memory_mb is not None and total > limits.memory_mb:
+        if limits.memory_mb is not None and total > _NEAR * limits.memory_mb:
             self._hits["memory"] += 1
-            largest = max(used, key=lambda pid: used[pid])
-            self._end_inside(largest)
+            if total > limits.memory_mb:
+                self._end_inside(max(used, key=lambda pid: used[pid]))
         if limits.pids is not None and self._seen + 1 >= limits.pids:
             self._hits["pids"] += 1
         if limits.disk_mb is not None and os.fstatvfs(self.box.disk).f_bavail == 0:

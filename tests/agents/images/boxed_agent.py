@@ -20,14 +20,14 @@ request = urllib.request.Request(
 )
 said = json.loads(urllib.request.urlopen(request).read())["choices"][0]["message"]["content"]
 box = genbench_box.Box()
-do = PROBLEM.get("do", "")
+do = PROBLEM.get("do") or ""
 if do == "gone":
     box.kill()
 elif do.startswith("sed"):
     assert box.exec(["bash", "-c", do], cwd="/testbed").exit == 0
 elif do == "fill":
     box.exec(["python3", "-c", "x = [bytearray(1 << 20) for n in range(800)]"])
-patch = PROBLEM.get("submit", "")
+patch = PROBLEM.get("submit") or ""
 if not patch and do != "gone":
     patch = box.exec(["git", "diff"], cwd="/testbed").output.decode()
 hidden = [name for name in PROBLEM if name in ("patch", "eval_script", "FAIL_TO_PASS", "test_patch")]
