@@ -25,16 +25,17 @@ from genbench.sandbox.worker import private_uid
 
 PYTHON = "/usr/bin/python3"
 """One that every user can start: that of the tests may be in a home of mode 700."""
-MAKER = Path(__file__).parents[3] / "examples" / "agents" / "images" / "make_image.py"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "agents" / "images"
 PYTHON_PARTS = ("encodings", "ctypes", "collections", "importlib", "json", "lib-dynload", "re")
 Act = Callable[[Callable[[], Any]], Any]
 
 
-def load_maker() -> ModuleType:
-    """The example that makes an image layout."""
-    spec = importlib.util.spec_from_file_location("make_image", MAKER)
+def load_example(name: str) -> ModuleType:
+    """The example that makes an image layout, or the one that makes a task."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -72,7 +73,13 @@ def tar(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
 
 @pytest.fixture(scope="session")
 def maker() -> ModuleType:
-    return load_maker()
+    return load_example("make_image")
+
+
+@pytest.fixture(scope="session")
+def swe(maker: ModuleType) -> ModuleType:
+    """A task of the form of SWE-bench, which the example makes."""
+    return load_example("make_task")
 
 
 @pytest.fixture(scope="session")

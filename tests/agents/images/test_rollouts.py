@@ -20,36 +20,41 @@ from genbench.agents.images.store import Store
 from genbench.analysis.comparison.compare import compare
 from genbench.errors import ConfigError, DataError, NotComparableError
 from genbench.pipeline import RunOptions
-from tests.agents.images import swe_tasks
 from tests.agents.images.conftest import add_image
 from tests.ready_runs import run_bare
 
 HERE = Path(__file__).parent
 GOOD = "sed -i 's/a - b/a + b/' calc.py"
 WRONG = "sed -i 's/a - b/a * b/' calc.py"
-CONFTEST = swe_tasks.patch("import pytest\n", "conftest.py")
-ROWS = {
-    "good": {"do": GOOD},
-    "wrong": {"do": WRONG},
-    "nothing": {},
-    "unfit": {"submit": "no patch\n"},
-    "silent": {"submit": swe_tasks.patch("import os\nos._exit(0)\n")},
-    "cheat": {"submit": swe_tasks.patch() + CONFTEST},
-    "gone": {"do": "gone"},
-    "fill": {"do": "fill"},
-}
+
+
+def rows_of(swe: ModuleType) -> dict[str, dict[str, Any]]:
+    """What the harness does, by the name of a row."""
+    return {
+        "good": {"do": GOOD},
+        "wrong": {"do": WRONG},
+        "nothing": {},
+        "unfit": {"submit": "no patch\n"},
+        "silent": {"submit": swe.patch("import os\nos._exit(0)\n")},
+        "cheat": {"submit": swe.patch() + swe.patch("import pytest\n", "conftest.py")},
+        "gone": {"do": "gone"},
+        "fill": {"do": "fill"},
+    }
 
 
 @pytest.fixture(scope="module")
-def suite(maker: ModuleType, programs: bytes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def suite(
+    maker: ModuleType, swe: ModuleType, programs: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """A suite whose problems have an image, which is in the store and in the lock, and all are proven."""
     place = tmp_path_factory.mktemp("boxes")
     os.environ["GENBENCH_IMAGES"] = str(place / "store")
-    repository = swe_tasks.repository(place)
+    rows = rows_of(swe)
+    repository = swe.repository(place)
     image = add_image(maker, place, [programs, maker.layer_of([], [(str(repository), "/testbed")])])
     write_lock(place / "images.lock", {"test:1": image.digest})
-    write_suite(place, [swe_tasks.row(f"own__calc-{name}", **more) for name, more in ROWS.items()])
-    assert [item.why for item in prove(place / "suite.yaml", workers=2, again=False)] == [None] * len(ROWS)
+    write_suite(place, [swe.row(f"own__calc-{name}", **more) for name, more in rows.items()])
+    assert [item.why for item in prove(place / "suite.yaml", workers=2, again=False)] == [None] * len(rows)
     yield place
     del os.environ["GENBENCH_IMAGES"]
 
@@ -99,7 +104,7 @@ def verdicts(place: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_verdict_is_what_a_fresh_box_says_of_the_patch(suite: Path) -> None:
+def test_a_verdict_is_what_a_fresh_box_says_of_the_patch(suite: Path, swe: ModuleType) -> None:
     found = verdicts(run(suite / "suite.yaml", "out"))
     assert {name: (line["status"], line["score"]) for name, line in found.items()} == {
         "good": ("correct", 1.0),
@@ -120,8 +125,8 @@ def test_a_verdict_is_what_a_fresh_box_says_of_the_patch(suite: Path) -> None:
 
 
 @pytest.mark.slow
-def test_terms_name_the_box_and_other_ones_are_not_compared(suite: Path) -> None:
-    rows = [swe_tasks.row("own__calc-good", do=GOOD)]
+def test_terms_name_the_box_and_other_ones_are_not_compared(suite: Path, swe: ModuleType) -> None:
+    rows = [swe.row("own__calc-good", do=GOOD)]
     first = run(write_suite(suite, rows, "first"), "first")
     terms = json.loads((first / "manifest.json").read_text())["terms"]["decoding"]["fix"]["agent"]
     assert terms["images"]["network"] == "none"
@@ -137,12 +142,12 @@ def test_terms_name_the_box_and_other_ones_are_not_compared(suite: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_is_not_proven_is_not_drawn(suite: Path) -> None:
+def test_what_is_not_proven_is_not_drawn(suite: Path, swe: ModuleType) -> None:
     rows = [
-        swe_tasks.row("own__calc-good", do=GOOD),
-        swe_tasks.row("own__calc-bad", patch=swe_tasks.patch(swe_tasks.CALC.replace("a - b", "a * b"))),
-        swe_tasks.row("own__calc-easy", FAIL_TO_PASS='["tests/test_calc.py::test_zero"]'),
-        swe_tasks.row("own__calc-tag", image="test:2"),
+        swe.row("own__calc-good", do=GOOD),
+        swe.row("own__calc-bad", patch=swe.patch(swe.CALC.replace("a - b", "a * b"))),
+        swe.row("own__calc-easy", FAIL_TO_PASS='["tests/test_calc.py::test_zero"]'),
+        swe.row("own__calc-tag", image="test:2"),
     ]
     path = write_suite(suite, rows, "third")
     found = {item.problem.rpartition("-")[2]: item.why for item in prove(path, workers=2, again=False)}
@@ -156,8 +161,8 @@ def test_what_is_not_proven_is_not_drawn(suite: Path) -> None:
     assert any("own__calc-bad" in text and "not resolved here" in text for text in data["unasked_rows"])
 
 
-def test_a_suite_says_what_its_images_need(suite: Path) -> None:
-    rows = [swe_tasks.row("own__calc-good", do=GOOD)]
+def test_a_suite_says_what_its_images_need(suite: Path, swe: ModuleType) -> None:
+    rows = [swe.row("own__calc-good", do=GOOD)]
     write_suite(suite, rows, "fourth", images="none.lock")
     with pytest.raises(DataError, match="genbench mirror"):
         run(suite / "fourth.yaml", "fourth")

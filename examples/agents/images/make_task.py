@@ -1,10 +1,19 @@
-"""A task of the form of SWE-bench, as small as one can be: a repository with a wrong sum."""
+"""Makes a task of the form of SWE-bench, as small as one can be: a repository with a wrong sum, and its image.
+
+    python make_task.py FOLDER
+
+The folder gets rows.jsonl, images.lock, and layout/ with an image of programs of this machine.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+
+import make_image
 
 CALC = '"""Sums."""\n\n\ndef add(a, b):\n    """Return the sum."""\n    return a - b\n'
 GOOD = CALC.replace("a - b", "a + b")
@@ -75,3 +84,25 @@ def row(name: str = "own__calc-1", image: str = "test:1", **more: Any) -> dict[s
         "PASS_TO_PASS": '["tests/test_calc.py::test_zero"]',
         **more,
     }
+
+
+def main() -> None:
+    """Write the folder that the command line names."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True)
+    library = next(Path("/usr/lib").glob("python3.[0-9]*"))
+    parts = [*library.glob("*.py"), *(library / name for name in ("encodings", "collections", "importlib", "re"))]
+    added = [(str(part), str(part)) for part in parts]
+    layers = [
+        make_image.layer_of([*make_image.PROGRAMS, "git", "/usr/bin/python3"], added),
+        make_image.layer_of([], [(str(repository(folder)), "/testbed")]),
+    ]
+    config = {"Env": ["PATH=/usr/bin:/bin"], "WorkingDir": "/testbed"}
+    digest = make_image.write_layout(folder / "layout", "own/calc:1", layers, config)
+    (folder / "images.lock").write_text(json.dumps({"images": {"own/calc:1": digest}}))
+    (folder / "rows.jsonl").write_text(json.dumps(row(image="own/calc:1")) + "\n")
+    print(f"{folder}: one task, image {digest}")
+
+
+if __name__ == "__main__":
+    main()
