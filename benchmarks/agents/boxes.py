@@ -38,7 +38,9 @@ timeout_sec = 600
 build_timeout_sec = 600
 docker_image = "own/box:1"
 """
-_TEST = "#!/bin/bash\nif grep -q right /tmp/answer; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n"
+_TEST = (
+    "#!/bin/bash\nif grep -q right /tmp/answer; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n"
+)
 _INSPECT = """\
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -105,8 +107,11 @@ def write(folder: Path, given: argparse.Namespace) -> Path:
     make, swe_tasks = example("make_image"), example("make_task")
     python = next(Path("/usr/lib").glob("python3.[0-9]*"))
     added = [(str(python), str(python)), (str(swe_tasks.repository(folder)), "/testbed")]
+    added += [(path, path) for path in ("/usr/lib/locale/C.utf8", "/lib/terminfo") if Path(path).is_dir()]
     layer = make.layer_of([*make.PROGRAMS, "git", "tmux", "tput", "dirname", "/usr/bin/python3"], added)
-    digest = make.write_layout(folder / "layout", "own/box:1", [layer], {"Env": ["PATH=/usr/bin:/bin"]})
+    digest = make.write_layout(
+        folder / "layout", "own/box:1", [layer], {"Env": ["PATH=/usr/bin:/bin", "LANG=C.UTF-8", "TERM=xterm"]}
+    )
     (folder / "images.lock").write_text(json.dumps({"images": {"own/box:1": digest}}))
     names = ("right", "wrong")
     rows: dict[str, list[dict[str, Any]]] = {
@@ -137,7 +142,10 @@ def write(folder: Path, given: argparse.Namespace) -> Path:
             options |= {"grader": str(given.swebench.absolute()), "parser": "hermes"}
         tasks.append({"name": name, "task": "agent", "k": 1, "options": options})
     suite = {"name": "boxes", "models": {"m": {"path": "m"}}, "tasks": tasks}
-    suite |= {"engine": {"kind": "benchmarks.agents.boxes:Engine"}, "decoding": {"temperature": 0.5, "max_tokens": 256}}
+    suite |= {
+        "engine": {"kind": "benchmarks.agents.boxes:Engine"},
+        "decoding": {"temperature": 0.5, "max_tokens": 256},
+    }
     (folder / "suite.yaml").write_text(json.dumps(suite))
     return folder / "suite.yaml"
 

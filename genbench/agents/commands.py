@@ -35,7 +35,9 @@ def images_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
             {"name": name, "digest": image.digest, "layers": len(image.layers), "bytes": sizes[name]}
             for name, image in found.items()
         ]
-        print_json({"store": str(place.folder), "ids": place.ids.kind, "free": place.facts(), "images": records})
+        print_json(
+            {"store": str(place.folder), "ids": place.ids.kind, "free": place.facts(), "images": records}
+        )
         return
     for name, image in found.items():
         print(f"{name}  {image.digest}  {len(image.layers)} layers  {sizes[name] / 1e6:,.1f} MB")

@@ -33,7 +33,7 @@ class MirroredPart(JsonRecord):
     """One thing that was fetched, or why it was not."""
 
     kind: Kind = Field(
-        description="dataset, model, tokenizer, nltk (data of nltk), environment (wheels of a harness) or image"
+        description="dataset, model, tokenizer, nltk (its data), environment (wheels of a harness) or image"
     )
     name: str = Field(description="the task, the model, the name of nltk's data, or the environment's folder")
     path: str | None = Field(description="the file or folder; null if it was not fetched")

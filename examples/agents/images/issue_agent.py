@@ -1,4 +1,4 @@
-"""A small agent for issues: the model says commands, they run in the box, and the repository's diff is the result."""
+"""A small agent for issues: the model says commands, they run in the box, and the diff is the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def main() -> None:
             break
         done = box.exec(["bash", "-c", said], cwd="/testbed", timeout_s=60, merged=True)
         shown = done.output.decode("utf-8", "replace")[-2000:]
-        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": f"{done.exit}\n{shown}"}]
+        messages += [
+            {"role": "assistant", "content": said},
+            {"role": "user", "content": f"{done.exit}\n{shown}"},
+        ]
     patch = box.exec(["git", "diff"], cwd="/testbed").output.decode("utf-8", "replace")
     result = {"score": 0, "patch": patch, "detail": {"turns": len(messages) // 2}}
     (Path(os.environ["GENBENCH_OUT"]) / "result.json").write_text(json.dumps(result), encoding="utf-8")

@@ -21,27 +21,9 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = tuple(
-    [
-        "sh",
-        "bash",
-        "cat",
-        "ls",
-        "mkdir",
-        "rm",
-        "cp",
-        "mv",
-        "chmod",
-        "touch",
-        "head",
-        "tail",
-        "grep",
-        "sed",
-        "find",
-        "env",
-        "id",
-        "sleep",
-    ]
+PROGRAMS = (
+    *("sh", "bash", "cat", "ls", "mkdir", "rm", "cp", "mv", "chmod", "touch", "head", "tail"),
+    *("grep", "sed", "find", "env", "id", "sleep"),
 )
 """What an image has besides the named programs."""
 _FILES = {

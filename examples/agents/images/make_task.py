@@ -1,4 +1,4 @@
-"""Makes a task of the form of SWE-bench, as small as one can be: a repository with a wrong sum, and its image.
+"""Makes a task of the form of SWE-bench, as small as one can be: a wrong sum in a repository, and an image.
 
     python make_task.py FOLDER
 
@@ -91,7 +91,10 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True)
     library = next(Path("/usr/lib").glob("python3.[0-9]*"))
-    parts = [*library.glob("*.py"), *(library / name for name in ("encodings", "collections", "importlib", "re"))]
+    parts = [
+        *library.glob("*.py"),
+        *(library / name for name in ("encodings", "collections", "importlib", "re")),
+    ]
     added = [(str(part), str(part)) for part in parts]
     layers = [
         make_image.layer_of([*make_image.PROGRAMS, "git", "/usr/bin/python3"], added),

@@ -1,4 +1,4 @@
-"""The images of a suite, fetched for machines without a network, and the proof that its tasks can be judged."""
+"""The images of a suite, fetched for machines without a network, and the proof that tasks can be judged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.factory import make_task
 from genbench.tasks.loading import task_rows
 
-_BUILT = "its task has only a Dockerfile, and images are not built here: docker buildx build -o type=oci,dest=IMAGE.tar"
+_BUILT = (
+    "its task has only a Dockerfile, and images are not built here: docker buildx build -o "
+    "type=oci,tar=false,dest=LAYOUT makes one elsewhere"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,8 +99,8 @@ class ImagePlan:
             return name.rpartition("@")[2]
         if name not in self.lock:
             raise DataError(
-                f"image {name} is not in {self.lock_file}: a tag may change unseen. Fetch it: genbench mirror "
-                f"SUITE --to FOLDER, which writes {LOCK}"
+                f"image {name} is not in {self.lock_file}: a tag may change unseen. Fetch it: genbench "
+                f"mirror SUITE --to FOLDER, which writes {LOCK}"
             )
         return self.lock[name]
 
@@ -151,7 +151,8 @@ class ImagePlan:
         nothing, _ = self._tried(row, "", digest)
         why = None
         if gold.score != 1:
-            why = f"its own solution is not resolved here ({gold.status or 'wrong'}: {gold.detail.get('ended_by')})"
+            ended = gold.detail.get("ended_by")
+            why = f"its own solution is not resolved here ({gold.status or 'wrong'}: {ended})"
         elif nothing.score != 0:
             why = (
                 f"without a solution it is {nothing.status or 'resolved'} ({nothing.detail.get('ended_by')})"

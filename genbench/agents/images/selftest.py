@@ -20,8 +20,8 @@ _FEW_BYTES, _FEW_INODES = 20 << 30, 200_000
 _REMEDIES = (
     (
         "user namespace",
-        "allow user namespaces: sysctl user.max_user_namespaces, and on Ubuntu a profile of AppArmor or sysctl "
-        "kernel.apparmor_restrict_unprivileged_userns=0",
+        "allow user namespaces: sysctl user.max_user_namespaces, and on Ubuntu a profile of AppArmor or "
+        "sysctl kernel.apparmor_restrict_unprivileged_userns=0",
     ),
     ("ids of the user", "install uidmap, and give this user 65,536 ids in /etc/subuid and /etc/subgid"),
     ("mount proc", "this container masks its /proc: start it with an unmasked one"),

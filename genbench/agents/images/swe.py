@@ -1,7 +1,7 @@
 """Tasks of the form of SWE-bench: an image, an issue, and a script whose log decides.
 
-The patch of a rollout is tried in a fresh box, in the order of swebench's run_evaluation. What its log says is
-read by swebench itself, in an environment of its own (`driver.py`). What its report means is here.
+The patch of a rollout is tried in a fresh box, in the order of swebench's run_evaluation. What its log says
+is read by swebench itself, in an environment of its own (`driver.py`). What its report means is here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def as_problem(row: Mapping[str, Any]) -> dict[str, Any]:
     lacking += [name for name in ("FAIL_TO_PASS", "PASS_TO_PASS") if name not in row]
     if lacking:
         raise DataError(
-            f"{row['instance_id']}: no {', '.join(lacking)}; take a revision of the dataset that swebench 5 reads"
+            f"{row['instance_id']}: no {', '.join(lacking)}; take a revision of the dataset that swebench 5 "
+            "reads"
         )
     own = {"id": row["instance_id"], "instruction": row["problem_statement"], "group": row["repo"]}
     return {**own, **row}
@@ -161,27 +162,19 @@ def outcome_of(
         proof_s: the seconds that the known solution took.
     """
     detail = {"deciding": deciding_paths(patch), "seconds": round(evaluated.seconds, 1)}
-    if evaluated.log is None:
-        return Outcome(0.0, None, {**detail, "ended_by": "the patch does not apply"})
-    if evaluated.timed_out:
-        if proof_s < _SURE * limit_s:
-            return Outcome(0.0, None, {**detail, "ended_by": "the tests took too long"})
-        return Outcome(
-            None, "verifier_error", {**detail, "ended_by": "the tests took too long, as the solution"}
-        )
-    if report.get("resolved"):
-        return _with(swebench_outcome("resolved"), detail)
-    if report.get("patch_successfully_applied"):
-        return _with(swebench_outcome("unresolved"), detail)
+    if report.get("patch_successfully_applied") and not evaluated.timed_out:
+        found = swebench_outcome("resolved" if report.get("resolved") else "unresolved")
+        return replace(found, detail={**found.detail, **detail})
     reason = report.get("infra_failure_reason")
-    if reason and not report.get("infra_failure"):  # a fault or a bad patch, and the solution met no fault
-        return Outcome(0.0, None, {**detail, "ended_by": reason})
-    why = reason or "the log has no results of the tests"
-    return Outcome(None, "verifier_error", {**detail, "ended_by": why})
-
-
-def _with(found: Outcome, detail: Mapping[str, Any]) -> Outcome:
-    return replace(found, detail={**found.detail, **detail})
+    if evaluated.log is None:
+        is_wrong, why = True, "the patch does not apply"
+    elif evaluated.timed_out:
+        is_wrong, why = proof_s < _SURE * limit_s, "the tests took too long"
+    else:  # what may be a fault or a bad patch is the patch, since the known solution met no fault
+        is_wrong = bool(reason) and not report.get("infra_failure")
+        why = reason or "the log has no results of the tests"
+    detail["ended_by"] = why
+    return Outcome(0.0, None, detail) if is_wrong else Outcome(None, "verifier_error", detail)
 
 
 class Grader:

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {"open_by_handle_at": 304, "bpf": 321, "keyctl": 250, "userfaultfd": 323, "io_uring_setup": 425}
@@ -39,7 +40,7 @@ def device(major, minor):
         return False
     finally:
         if os.path.lexists("/tmp/device"):
-            os.unlink("/tmp/device")
+            Path("/tmp/device").unlink()
 
 
 def connects(family, kind, address):
@@ -87,11 +88,11 @@ ATTEMPTS = {
     "the namespaces of the first process": lambda: shell("nsenter -t 1 -a true"),
     "the root of the first process": lambda: opens("/proc/1/root/etc", os.O_RDONLY),
     "the memory of the first process": lambda: opens("/proc/1/mem", os.O_RDWR),
-    "the variables of the first process": lambda: bool(open("/proc/1/environ", "rb").read() or True),
-    "the descriptors of the first process": lambda: bool(os.listdir("/proc/1/fd") or True),
+    "the variables of the first process": lambda: bool(Path("/proc/1/environ").read_bytes() or True),
+    "the descriptors of the first process": lambda: bool([*Path("/proc/1/fd").iterdir()] or True),
     "the program of the first process": lambda: opens("/proc/1/exe", os.O_RDONLY),
     "ptrace of the first process": lambda: LIBC.ptrace(16, 1, 0, 0) == 0,
-    "the end of the first process": lambda: os.kill(1, 9) is None and not os.path.exists("/proc/1"),
+    "the end of the first process": lambda: os.kill(1, 9) is None and not Path("/proc/1").exists(),
     "a handle of a file": lambda: call("open_by_handle_at", -100, ctypes.create_string_buffer(64), 0),
     "the disk": lambda: device(254, 0) or device(8, 0) or device(259, 0),
     "bpf": lambda: call("bpf", 0, ctypes.create_string_buffer(64), 64),
@@ -102,8 +103,10 @@ ATTEMPTS = {
     "a server elsewhere": lambda: connects(2, 1, ("192.0.2.1", 443)),
     "a datagram": lambda: connects(2, 2, ("192.0.2.1", 53)),
     "an abstract socket of the machine": lambda: connects(1, 1, "\0" + ABSTRACT),
-    "a file of the machine": lambda: os.path.exists(OUTSIDE),
-    "sockets of services": lambda: any(map(os.path.exists, ("/run/docker.sock", "/run/systemd/private"))),
+    "a file of the machine": lambda: Path(OUTSIDE).exists(),
+    "sockets of services": lambda: any(
+        Path(path).exists() for path in ("/run/docker.sock", "/run/systemd/private")
+    ),
     "packets": lambda: bool(socket.socket(17, 3)),
     "the clock": lambda: LIBC.adjtimex((ctypes.c_ulong * 26)(1, 0)) >= 0,
     "the clock of the machine": lambda: LIBC.settimeofday((ctypes.c_long * 2)(0, 0), None) == 0,

@@ -28,7 +28,10 @@ from genbench.sandbox.worker import private_uid
 from tests.agents.images.conftest import add_image, as_user, entry, folder, tar
 
 ESCAPES = Path(__file__).with_name("escapes.py")
-FORKS = "import atexit, os, time; atexit.register(time.sleep, 1); [os.fork() or (time.sleep(1), os._exit(0)) for n in range(60)]"
+FORKS = """import atexit, os, time
+atexit.register(time.sleep, 1)
+[os.fork() or (time.sleep(1), os._exit(0)) for n in range(60)]
+"""
 T = TypeVar("T")
 InBox = Callable[..., Any]
 
@@ -124,7 +127,7 @@ def test_files_go_in_and_out(in_box: InBox, home: tuple[Path, int]) -> None:
         box.put(source / "run.sh", "/else/where.sh")
         ran = sh(
             box,
-            "/work/run.sh; stat -c %u:%a /work/run.sh /else; bash /else/where.sh; ln -s /etc/passwd /work/link",
+            "/work/run.sh; stat -c %u:%a /work/run.sh /else; . /else/where.sh; ln -s /etc/passwd /work/link",
         )
         box.get("/work", place / f"all-{user}")
         box.get("/work/deep/file", place / f"one-{user}")

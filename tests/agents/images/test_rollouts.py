@@ -155,7 +155,8 @@ def test_what_is_not_proven_is_not_drawn(suite: Path, swe: ModuleType) -> None:
     assert "its own solution is not resolved here" in str(found["bad"])
     assert "without a solution it is resolved" in str(found["easy"])
     assert "test:2 is not in" in str(found["tag"])
-    assert set(verdicts(place := run(path, "third"))) == {"good"}
+    place = run(path, "third")
+    assert set(verdicts(place)) == {"good"}
     data = json.loads((place / "manifest.json").read_text())["tasks"]["fix"]["data"]
     assert data["unasked"] == 3
     assert any("own__calc-bad" in text and "not resolved here" in text for text in data["unasked_rows"])

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 _AFTER_S = 1.0
-"""Seconds in which output is read when the command has ended. A process in the background may keep it open."""
+"""Seconds in which output is read when the command has ended: a process of it may keep that open."""
 _CHUNK = 1 << 16
 _MOST_BYTES = 4 << 30
 

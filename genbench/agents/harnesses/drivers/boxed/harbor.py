@@ -40,7 +40,9 @@ class BoxEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor is not in
 
     async def start(self, force_build: bool) -> None:
         """Make the folders of logs in the box, which runs already."""
-        await asyncio.to_thread(self._box.exec, ["mkdir", "-p", "/logs/agent", "/logs/verifier", "/logs/artifacts"])
+        await asyncio.to_thread(
+            self._box.exec, ["mkdir", "-p", "/logs/agent", "/logs/verifier", "/logs/artifacts"]
+        )
         upload = getattr(self, "_upload_environment_dir_after_start", None)
         if upload is not None:
             await upload()

@@ -36,7 +36,7 @@ class BoxSandbox(SandboxEnvironment):  # type: ignore[misc]  # inspect_ai is not
     async def sample_cleanup(cls, task_name: str, config: Any, environments: Any, interrupted: bool) -> None:
         """Leave the box to genbench, which ends it."""
 
-    async def exec(
+    async def exec(  # noqa: PLR0917  the signature of Inspect
         self,
         cmd: list[str],
         input: str | bytes | None = None,

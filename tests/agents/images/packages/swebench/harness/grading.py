@@ -10,7 +10,11 @@ def get_eval_report(spec: Any, prediction: dict[str, Any], path: str, with_tests
     report: dict[str, Any] = {"patch_successfully_applied": False, "resolved": False, "infra_failure": False}
     found = {prediction["instance_id"]: report}
     lines = log.split(START)[1].split(END)[0].splitlines() if START in log and END in log else []
-    states = {parts[1]: parts[0] for line in lines if len(parts := line.split()) == 2 and parts[0] in ("PASSED", "FAILED")}
+    states = {
+        parts[1]: parts[0]
+        for line in lines
+        if len(parts := line.split()) == 2 and parts[0] in ("PASSED", "FAILED")
+    }
     if not states:
         for text, is_ours in FAULTS.items():
             if text in log:
