@@ -26,7 +26,7 @@ from genbench.sandbox.worker import private_uid
 PYTHON = "/usr/bin/python3"
 """One that every user can start: that of the tests may be in a home of mode 700."""
 EXAMPLES = Path(__file__).parents[3] / "examples" / "agents" / "images"
-PYTHON_PARTS = ("encodings", "ctypes", "collections", "importlib", "json", "lib-dynload", "re")
+PYTHON_PARTS = ("encodings", "ctypes", "collections", "importlib", "json", "lib-dynload", "re", "urllib")
 Act = Callable[[Callable[[], Any]], Any]
 
 

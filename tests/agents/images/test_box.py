@@ -74,7 +74,7 @@ def in_box(home: tuple[Path, int]) -> InBox:
                 return what(box)
 
         found = done(user, act)
-        assert [path.name for path in place.glob("store/*/u/*")] == []
+        assert uppers(place) == []
         return found
 
     return do
@@ -248,11 +248,14 @@ with opened(store, store.find("test:1"), Path({str(place)!r})) as box:
     opener.send_signal(signal.SIGKILL)
     opener.wait()
     until = time.monotonic() + 30
-    while time.monotonic() < until and (sleepers(mark) or [*place.glob("store/*/u/*")]):
+    while time.monotonic() < until and (sleepers(mark) or uppers(place)):
         time.sleep(0.1)
-    assert sleepers(mark) == []
-    assert [path.name for path in place.glob("store/*/u/*")] == []
+    assert (sleepers(mark), uppers(place)) == ([], [])
     opener.stdout.close()
+
+
+def uppers(place: Path) -> list[str]:
+    return [path.name for path in place.glob("store/*/u/*")]
 
 
 def sleepers(mark: str) -> list[int]:

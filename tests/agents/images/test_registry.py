@@ -157,7 +157,8 @@ def test_mirror_fetches_the_images_of_a_suite_and_locks_their_tags(
     rows = [swe.row("a__b-1", image="r.example/own/task:1"), swe.row("a__b-2", image="none:1")]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"source": "rows.jsonl", "command": ["true"], "images": "images.lock"}
-    suite = {"name": "s", "models": {"m": {"path": "m"}}, "decoding": {"temperature": 0, "max_tokens": 8}}
+    suite: dict[str, Any] = {"name": "s", "models": {"m": {"path": "m"}}}
+    suite |= {"decoding": {"temperature": 0, "max_tokens": 8}}
     suite |= {"tasks": [{"name": "fix", "task": "agent", "options": options}]}
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     told: list[str] = []
