@@ -136,7 +136,8 @@ def write(folder: Path, given: argparse.Namespace) -> Path:
         source = "tasks" if name == "harbor" else f"{name}.jsonl"
         if name in rows:
             (folder / source).write_text("".join(json.dumps(row) + "\n" for row in rows[name]))
-        options: dict[str, Any] = {"source": source, "harness": harness, "python": str(getattr(given, name).absolute())}
+        options: dict[str, Any] = {"source": source, "harness": harness}
+        options["python"] = str(getattr(given, name).absolute())
         options |= {"images": "images.lock", "limits": {"turns": 6, "first_request_s": 240, "concurrent": 2}}
         if name == "mini":
             options |= {"grader": str(given.swebench.absolute()), "parser": "hermes"}

@@ -23,7 +23,8 @@ AGENTS = [name for name in page_names() if read_page(page_path(name)).page.agent
 
 def test_pages_of_agent_benchmarks_name_what_can_be_run() -> None:
     tau2 = [f"tau2_{domain}" for domain in ("airline", "mock", "retail", "telecom")]
-    assert sorted(["cybench", "swebench_multilingual", "swebench_verified", *tau2, "terminal_bench"]) == AGENTS
+    swebench = ["swebench_multilingual", "swebench_verified"]
+    assert sorted(["cybench", *swebench, *tau2, "terminal_bench"]) == AGENTS
     for name in AGENTS:
         block = read_page(page_path(name)).page.agent
         assert block is not None

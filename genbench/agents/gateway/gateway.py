@@ -38,6 +38,8 @@ from genbench.store.json_files import json_object, read_bytes
 from genbench.types import Complete, Completion, Problem, SampleId, Split
 
 Judge = Callable[[Outcome], Outcome]
+_OF_BOXES = ("deciding", "limits_hit")
+"""What of the detail of a rollout in a box is counted."""
 _TRIES = 3
 """How often a rollout is begun, if each time a fault of ours ends it."""
 _LOOK_S = 0.2
@@ -203,6 +205,7 @@ class Gateway:
                     break
                 self._require_some_request(rollout, plan, sample, outcome)
         facts = {**rollout.record, "wall_s": round(seconds, 3), "tries": tries}
+        facts |= {name: outcome.detail[name] for name in _OF_BOXES if outcome.detail.get(name)}
         facts["tools_s"] = round(max(0.0, seconds - rollout.engine_s - rollout.peers_s), 3)
         text = outcome_text(
             {

@@ -105,7 +105,8 @@ def verdicts(place: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 def test_a_verdict_is_what_a_fresh_box_says_of_the_patch(suite: Path, swe: ModuleType) -> None:
-    found = verdicts(run(suite / "suite.yaml", "out"))
+    place = run(suite / "suite.yaml", "out")
+    found = verdicts(place)
     assert {name: (line["status"], line["score"]) for name, line in found.items()} == {
         "good": ("correct", 1.0),
         "wrong": ("wrong", 0.0),
@@ -122,6 +123,8 @@ def test_a_verdict_is_what_a_fresh_box_says_of_the_patch(suite: Path, swe: Modul
     assert set(details["fill"]["limits_hit"]) == {"memory"}
     assert details["gone"]["rollout"]["tries"] == 3
     assert not [*(suite / "store").glob("*/u/*")]
+    rollouts = json.loads((place / "results.json").read_text())["tasks"]["fix"]["rollouts"]
+    assert (rollouts["deciding"], rollouts["at_limits"]) == (1, 1)
 
 
 @pytest.mark.slow
