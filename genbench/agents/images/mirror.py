@@ -32,7 +32,6 @@ class ImageTask:
     name: str
     plan: ImagePlan
     rows: Sequence[Mapping[str, Any]]
-    folder: Path
 
 
 def image_tasks(suite: Suite, data_dir: Path | None = None) -> Iterator[ImageTask]:
@@ -42,7 +41,7 @@ def image_tasks(suite: Suite, data_dir: Path | None = None) -> Iterator[ImageTas
         task = make_task(suite, entry)
         if isinstance(task, AgentTask) and task.plan.images is not None:
             rows, _ = task_rows(suite, entry, task, data_dir, recent)
-            yield ImageTask(task.info.name, task.plan.images, rows, task.folder)
+            yield ImageTask(entry.name or task.info.name, task.plan.images, rows)
 
 
 def pull_images(

@@ -166,7 +166,8 @@ def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.so
             os.close(place)
         line = json.dumps(wanted).encode() + b"\n"
         sent = socket.send_fds(connection, [line], list(fds)) if fds else 0
-        connection.sendall(line[sent:])
+        if sent < len(line):  # the keeper may have replied and closed already
+            connection.sendall(line[sent:])
     except OSError as error:
         connection.close()
         raise BoxGoneError(f"the box does not answer: {error}") from error
