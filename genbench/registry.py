@@ -208,8 +208,8 @@ AGENT_PAGE_TASK = "genbench.agents.tasks:page_agent"
 AGENT_ROLLOUTS = "genbench.agents.gateway.session:AgentRollouts"
 """What is loaded only for tasks whose samples are rollouts of a harness."""
 AGENT_IMAGES = "genbench.agents.images.mirror:pull_images"
-AGENT_BOXES = "genbench.agents.images.selftest:boxes_here"
-"""What fetches the images of a task, and what says which boxes this machine can have."""
+AGENT_BOXES = "genbench.agents.images.selftest"
+"""What fetches the images of a task, and the program that says which boxes this machine can have."""
 
 LOG_FORMATS: Mapping[str, str] = MappingProxyType(
     {

@@ -137,3 +137,7 @@ def _change() -> None:
     if not Path("/proc/self").exists() or not Path("/dev/ptmx").exists():
         raise OSError("mount proc: there is none")
     Path("/dev/null").write_bytes(b"x")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(boxes_here()))

@@ -184,8 +184,8 @@ def _task_warnings(
                 f"{name}: {tuned.touched} of {tuned.samples} rollouts of tuned touched history or network, "
                 f"{base.touched} of {base.samples} of base: a part of the gain may be found, not solved"
             )
-        shares = [task.at_limits / max(1, task.samples) for task in (base, tuned)]
-        if abs(shares[1] - shares[0]) >= _MANY_AT_LIMITS:
+        limited = [task.at_limits / max(1, task.samples) for task in (base, tuned)]
+        if abs(limited[1] - limited[0]) >= _MANY_AT_LIMITS:
             yield (
                 f"{name}: {tuned.at_limits} of {tuned.samples} boxes of tuned reached a limit of memory, "
                 f"processes or disk, {base.at_limits} of {base.samples} of base: a part of the difference "

@@ -63,6 +63,11 @@ def connects(family: int, kind: int, address: Any) -> bool:
     return True
 
 
+def ends(pid: int) -> bool:
+    os.kill(pid, 9)
+    return not Path(f"/proc/{pid}").exists()
+
+
 def in_new_process(act: Callable[[], Any]) -> bool:
     """Whether something goes well in a child, which may not come back."""
     child = os.fork()
@@ -99,7 +104,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "the descriptors of the first process": lambda: bool([*Path("/proc/1/fd").iterdir()] or True),
     "the program of the first process": lambda: opens("/proc/1/exe", os.O_RDONLY),
     "ptrace of the first process": lambda: LIBC.ptrace(16, 1, 0, 0) == 0,
-    "the end of the first process": lambda: os.kill(1, 9) is None and not Path("/proc/1").exists(),
+    "the end of the first process": lambda: ends(1),
     "a handle of a file": lambda: call("open_by_handle_at", -100, ctypes.create_string_buffer(64), 0),
     "the disk": lambda: device(254, 0) or device(8, 0) or device(259, 0),
     "bpf": lambda: call("bpf", 0, ctypes.create_string_buffer(64), 64),
