@@ -27,6 +27,7 @@ from genbench.sandbox.inside import namespace
 from genbench.sandbox.worker import private_uid
 from tests.agents.images.conftest import add_image, as_user, entry, folder, tar
 
+pytestmark = pytest.mark.slow
 ESCAPES = Path(__file__).with_name("escapes.py")
 FORKS = """import atexit, os, time
 atexit.register(time.sleep, 1)

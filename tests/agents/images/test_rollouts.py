@@ -165,6 +165,7 @@ def test_what_is_not_proven_is_not_drawn(suite: Path, swe: ModuleType) -> None:
     assert any("own__calc-bad" in text and "not resolved here" in text for text in data["unasked_rows"])
 
 
+@pytest.mark.slow
 def test_a_suite_says_what_its_images_need(suite: Path, swe: ModuleType) -> None:
     rows = [swe.row("own__calc-good", do=GOOD)]
     write_suite(suite, rows, "fourth", images="none.lock")

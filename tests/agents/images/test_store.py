@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -121,6 +122,7 @@ def test_an_image_of_another_platform_is_refused(
         Store(shared / "store").add(Layout(shared / "other"))
 
 
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="needs the program zstd")
 def test_a_layer_of_zstd_is_unpacked(shared: Path, maker: ModuleType) -> None:
     image = add_image(maker, shared, [LOWER])
     store = Store(shared / "store")
