@@ -43,6 +43,10 @@ NOT_OFFERED: Mapping[str, str] = MappingProxyType(
         "facts_grounding": "three judges of three makers answer two questions each, one of them against an "
         "answer of their own; one judge is asked here, which would be another benchmark",
         "hle_search": "the web changes from day to day, so no run can be repeated; hle asks without search",
+        "mle_bench": "its competitions need data of Kaggle and GPUs in the container, which a box has not; "
+        "results of its grader are imported (genbench import log)",
+        "swebench_pro": "its verdict is made by scripts and parsers of its repository, one for each task, "
+        "which are not read yet; swebench_verified is there",
         "scicode": "a step is asked with the model's own code of the steps before, and its targets are in "
         "a file of 1 GB; neither is read yet",
     }
@@ -131,6 +135,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "label": "genbench.review.commands",
         "arena": "genbench.review.commands",
         "review": "genbench.review.commands",
+        "images": "genbench.agents.commands",
     }
 )
 """The commands of annexes, and the module that registers each. It is imported when the command is used."""
@@ -205,6 +210,9 @@ AGENT_TASK = "genbench.agents.tasks:agent"
 AGENT_PAGE_TASK = "genbench.agents.tasks:page_agent"
 AGENT_ROLLOUTS = "genbench.agents.gateway.session:AgentRollouts"
 """What is loaded only for tasks whose samples are rollouts of a harness."""
+AGENT_IMAGES = "genbench.agents.images.mirror:pull_images"
+AGENT_BOXES = "genbench.agents.images.selftest"
+"""What fetches the images of a task, and the program that says which boxes this machine can have."""
 
 LOG_FORMATS: Mapping[str, str] = MappingProxyType(
     {

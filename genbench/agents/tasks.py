@@ -90,7 +90,8 @@ class AgentTask(RolloutTask):
     def read_row(self, place: int, row: Row) -> Problem:
         """Return the problem of a row, as in the base class."""
         where = f"task {self.info.name}, row {place + 1}"
-        row = with_instruction(row)
+        images = self.plan.images
+        row = with_instruction(row if images is None else images.as_problem(row))
         require_columns(row, ("id", "instruction"), where)
         if not isinstance(row["instruction"], str) or not row["instruction"].strip():
             raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
@@ -100,8 +101,10 @@ class AgentTask(RolloutTask):
         told = dict(row)
         asked: dict[str, str | None] = {"harness": self.plan.name, "row": _row_digest(row), "files": None}
         if isinstance(row.get("path"), str):
-            folder = self._folder / row["path"]
+            folder = self.folder / row["path"]
             told["path"], asked["files"] = str(folder), _files_digest(folder, where)
+        if images is not None:
+            asked["image"] = told["image_digest"] = images.require(row, self._row_folder(row), where)
         told["reference"] = asked
         return Problem(
             self.info.name,
@@ -114,8 +117,11 @@ class AgentTask(RolloutTask):
             likely_turns=min(self.plan.limits.turns, 10) + 1,
         )
 
+    def _row_folder(self, row: Row) -> Path | None:
+        return self.folder / row["path"] if isinstance(row.get("path"), str) else None
+
     @property
-    def _folder(self) -> Path:
+    def folder(self) -> Path:
         """Return the folder that a relative path of a row starts from."""
         source = self.rows_file or Path()
         return (source if source.is_dir() else source.parent).absolute()
@@ -185,6 +191,8 @@ def agent(
     environment: Sequence[str] = (),
     peers: Mapping[str, Any] | None = None,
     parser: str = AUTO,
+    images: str | None = None,
+    grader: str | None = None,
 ) -> AgentTask:
     """Return a task whose samples are rollouts of a harness.
 
@@ -201,6 +209,8 @@ def agent(
         peers: other models that the harness may ask, by part: `user` and `judge` of tau2. Each has
             `base_url`, `model`, `args` and `key`, the name of a variable.
         parser: the family of the function calls (see tools/families.py), or `auto`.
+        images: the file images.lock, if the problems have container images.
+        grader: folder of the virtual environment of swebench, for problems of its form.
 
     Raises:
         ConfigError: the harness is unknown or not installed, or an option is wrong.
@@ -215,6 +225,8 @@ def agent(
         environment=environment,
         parser=parser,
         peers=peers,
+        images=images,
+        grader=grader,
     )
     info = TaskInfo(
         name=_TASK,
@@ -227,7 +239,7 @@ def agent(
         licence="the suite's own",
         family="tools",
     )
-    return AgentTask(rollout_info(info), Path(source), plan)
+    return AgentTask(rollout_info(info), Path(source), plan, columns=_columns(plan))
 
 
 def page_agent(
@@ -257,4 +269,10 @@ def page_agent(
         **options,
     )
     pinned = Pinned(block.source, block.rows, block.columns, block.digest)
-    return AgentTask(info, None if source is None else Path(source), plan, pinned=pinned)
+    source_path = None if source is None else Path(source)
+    return AgentTask(info, source_path, plan, columns=_columns(plan), pinned=pinned)
+
+
+def _columns(plan: HarnessPlan) -> tuple[str, ...]:
+    """Return the columns that each row has. Tasks with images may have those of swebench."""
+    return ("id",) if plan.images is None else ()

@@ -15,7 +15,7 @@ from genbench.registry import COMMANDS
 
 PANELS: Mapping[str, Sequence[str]] = {
     "Start here": ("init", "check", "run", "show", "compare", "report"),
-    "Before a run": ("tasks", "doctor", "power", "prompts", "subset", "mirror"),
+    "Before a run": ("tasks", "doctor", "power", "prompts", "subset", "mirror", "images"),
     "Other measures": ("perplexity", "drift", "parity", "noise", "contamination"),
     "Judges and people": ("judge", "rank", "label", "arena", "review"),
     "Stored runs": ("status", "score", "audit", "merge", "metrics", "budgets", "quality"),

@@ -300,6 +300,12 @@ def mirror(
             "--tokenizer", metavar="ORG/NAME[@REVISION]", help="Also fetch this model without its weights."
         ),
     ] = [],  # noqa: B006
+    registry_mirror: Annotated[
+        str | None,
+        typer.Option(
+            "--registry-mirror", metavar="HOST", help="Fetch container images of suites from this host."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Download data for a machine without network.
@@ -316,6 +322,7 @@ def mirror(
         data_dir=data_dir,
         models=model,
         tokenizers=tokenizer,
+        registry_mirror=registry_mirror,
         tell=lambda line: print(f"fetching {line}", file=sys.stderr),
     )
     print_record(found, mirror_text, as_json)

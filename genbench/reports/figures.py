@@ -194,6 +194,10 @@ def rollout_lines(record: RolloutsRecord) -> list[str]:
         f"after a fault: {record.begun_again}",
         f"touched history or network: {record.touched} of {record.count} rollouts",
     ]
+    if record.deciding:
+        lines.append(f"patches that touch how the tests run: {record.deciding} of {record.count} rollouts")
+    if record.at_limits:
+        lines.append(f"boxes at a limit of memory, processes or disk: {record.at_limits} of {record.count}")
     if record.diverged:
         lines.append(f"{record.diverged} rollouts took another way after an interruption than before it")
     return lines

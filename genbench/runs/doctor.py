@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from genbench import registry
 from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
 from genbench.runs.execution.preflight import Check
@@ -38,6 +41,7 @@ def doctor() -> Iterator[Check]:
     yield _isolation()
     yield from _toolchains()
     yield _namespaces()
+    yield _boxes()
     token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
     yield Check(
         "ok" if token else "warning",
@@ -91,6 +95,16 @@ def _namespaces() -> Check:
     except UnavailableError as error:
         return Check("warning", "agents", str(error))
     return Check("ok", "agents", "a harness gets a network with nothing but the gateway (agent tasks)")
+
+
+def _boxes() -> Check:
+    """Have a box of a container image, in the folder of the images."""
+    words = [sys.executable, "-m", registry.AGENT_BOXES]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return Check("warning", "image boxes", f"none: {done.stderr.strip()[-300:]}")
+    there, said = json.loads(done.stdout)
+    return Check("ok" if there else "warning", "image boxes", said)
 
 
 def _isolation() -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -11,25 +12,28 @@ from pydantic import Field
 
 from genbench import registry
 from genbench.data.environments import install_lines, mirror_environment
+from genbench.data.local import RecentFile
 from genbench.data.mirror import mirror_dataset, mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
 from genbench.json_record import JsonRecord
 from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
+from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import suite_path
-from genbench.suite.suitefile import read_suite
+from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.catalogue import task_infos
 from genbench.tasks.factory import make_task
+from genbench.tasks.loading import task_rows
 from genbench.tasks.rollouts import RolloutTask
 
-Kind = Literal["dataset", "model", "tokenizer", "nltk", "environment"]
+Kind = Literal["dataset", "model", "tokenizer", "nltk", "environment", "image"]
 
 
 class MirroredPart(JsonRecord):
     """One thing that was fetched, or why it was not."""
 
     kind: Kind = Field(
-        description="dataset, model, tokenizer, nltk (data of nltk) or environment (wheels of a harness)"
+        description="dataset, model, tokenizer, nltk (its data), environment (wheels of a harness) or image"
     )
     name: str = Field(description="the task, the model, the name of nltk's data, or the environment's folder")
     path: str | None = Field(description="the file or folder; null if it was not fetched")
@@ -43,7 +47,7 @@ class MirrorRecord(JsonRecord):
     format: Literal[1] = Field(description="version of this record")
     to: str = Field(description="the folder of the mirror")
     parts: tuple[MirroredPart, ...] = Field(
-        description="datasets, models, data of nltk and environments, in this order"
+        description="datasets, models, data of nltk, environments and images, in this order"
     )
     use: tuple[str, ...] = Field(description="shell lines for the machine without network")
 
@@ -60,6 +64,7 @@ def mirror(
     data_dir: str | Path | None = None,
     models: Sequence[str] = (),
     tokenizers: Sequence[str] = (),
+    registry_mirror: str | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> MirrorRecord:
     """Fetch the data of tasks, models and tokenizers into one folder.
@@ -73,26 +78,39 @@ def mirror(
         data_dir: a mirror to copy datasets from. None means the hub.
         models: hub ids `ORG/NAME` or `ORG/NAME@REVISION`, fetched with their weights.
         tokenizers: the same, without weights.
+        registry_mirror: a host that has the images of all registries.
         tell: called with a line before each part.
 
     Raises:
         InputError: there is no such task or suite, or a suite cannot be read.
     """
     place, source = Path(to), path_or_none(data_dir)
-    infos, environments = _wanted([names] if isinstance(names, str) else names)
+    infos, harnesses = _wanted([names] if isinstance(names, str) else names)
     parts = list(_parts(infos, models=models, tokenizers=tokenizers, to=place, source=source, tell=tell))
-    for folder in environments:
+    folders = [one.task.plan.environment_folder for one in harnesses]
+    for folder in dict.fromkeys(folder for folder in folders if folder is not None):
         tell(f"wheels of {folder}")
         parts.append(_tried("environment", folder.name, partial(_environment, folder, place)))
+    for one in harnesses:
+        parts += _images(one, place, source, registry_mirror, tell)
     return MirrorRecord(format=1, to=str(place), parts=tuple(parts), use=tuple(_use(place, parts)))
 
 
-def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[Path]]:
-    """Return the facts of the named tasks and of the tasks of the named suites, and their environments.
+@dataclass(frozen=True, slots=True)
+class _Harness:
+    """A task of a suite that a harness runs."""
 
-    Each dataset and each virtual environment of a harness is there once.
+    suite: Suite
+    entry: TaskEntry
+    task: RolloutTask
+
+
+def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[_Harness]]:
+    """Return the facts of the named tasks and of the tasks of the named suites, and those of harnesses.
+
+    Each dataset is there once.
     """
-    environments: dict[Path, None] = {}
+    harnesses: list[_Harness] = []
     known = registry.names("task")
     infos = {info.name: info for info in task_infos()}
     found: dict[str, TaskInfo] = {}
@@ -110,9 +128,9 @@ def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[Path]]:
             if entry.data is None or entry.data.path is None:
                 task = make_task(suite, entry)
                 found[task.info.name] = task.info
-                if isinstance(task, RolloutTask) and task.plan.environment_folder is not None:
-                    environments[task.plan.environment_folder] = None
-    return list(found.values()), list(environments)
+                if isinstance(task, RolloutTask):
+                    harnesses.append(_Harness(suite, entry, task))
+    return list(found.values()), harnesses
 
 
 def _parts(
@@ -181,6 +199,29 @@ def _environment(folder: Path, to: Path) -> MirroredPart:
     return MirroredPart(kind="environment", name=folder.name, path=str(place), state="fetched", detail=detail)
 
 
+def _images(
+    found: _Harness, to: Path, source: Path | None, mirror: str | None, tell: Callable[[str], None]
+) -> Iterator[MirroredPart]:
+    """Fetch the container images of a task, if it has any."""
+    if not found.task.plan.has_images:
+        return
+    rows, _ = task_rows(found.suite, found.entry, found.task, source, RecentFile())
+    place = to / "images"
+    pull = registry.load_object(registry.AGENT_IMAGES)
+    for name, detail, error in pull(found.task, rows, place, mirror, tell):
+        yield MirroredPart(
+            kind="image",
+            name=name,
+            path=None if error else str(place),
+            state="failed"
+            if error
+            else "was there"
+            if detail.endswith(" 0.0 MB of it fetched")
+            else "fetched",
+            detail=error or detail,
+        )
+
+
 def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:
     """Yield the shell lines for the machine without network, for a mirror that is copied to the same path."""
     kinds = {part.kind for part in parts if part.path is not None}
@@ -188,6 +229,8 @@ def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:
         yield f"export GENBENCH_DATA_DIR={to.absolute()}"
     if "nltk" in kinds:
         yield f"export NLTK_DATA={(to / 'nltk_data').absolute()}"
+    if "image" in kinds:
+        yield f"genbench images add {(to / 'images').absolute()}"
     if kinds & {"model", "tokenizer"}:
         yield "export HF_HUB_OFFLINE=1"
     for part in parts:

@@ -32,6 +32,11 @@ class RolloutPlan(Protocol):
         ...
 
     @property
+    def has_images(self) -> bool:
+        """Return whether its problems have container images."""
+        ...
+
+    @property
     def environment_folder(self) -> Path | None:
         """Return the virtual environment that the harness is run with, None if it needs none."""
         ...

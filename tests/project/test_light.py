@@ -319,6 +319,7 @@ def test_an_annexe_is_loaded_only_by_what_needs_it(place: Path) -> None:
     *without, agent = (line.split() for line in re.findall("^@@(.*)", done.stdout, re.MULTILINE))
     assert dict(zip(commands, without, strict=False)) == {line: [] for line in commands[:-1]}
     assert "genbench.agents.harnesses.command" in agent
+    assert not [name for name in agent if name.startswith("genbench.agents.images")]
 
 
 SUITE = """\

@@ -40,7 +40,8 @@ def declared(*extras: str) -> dict[str, Requirement]:
     return {normal(item.name): item for item in map(Requirement, lines)}
 
 
-DRIVERS = set((ROOT / "genbench" / "agents" / "harnesses" / "drivers").glob("*.py"))
+DRIVERS = set((ROOT / "genbench" / "agents" / "harnesses" / "drivers").rglob("*.py"))
+DRIVERS |= {ROOT / "genbench" / "agents" / "images" / "driver.py"}
 
 
 def third_party() -> dict[str, str]:

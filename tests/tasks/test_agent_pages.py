@@ -23,7 +23,8 @@ AGENTS = [name for name in page_names() if read_page(page_path(name)).page.agent
 
 def test_pages_of_agent_benchmarks_name_what_can_be_run() -> None:
     tau2 = [f"tau2_{domain}" for domain in ("airline", "mock", "retail", "telecom")]
-    assert sorted(["cybench", "swebench_verified", *tau2, "terminal_bench"]) == AGENTS
+    swebench = ["swebench_multilingual", "swebench_verified"]
+    assert sorted(["cybench", *swebench, *tau2, "terminal_bench"]) == AGENTS
     for name in AGENTS:
         block = read_page(page_path(name)).page.agent
         assert block is not None
@@ -92,7 +93,7 @@ def test_settings_and_limits_of_a_suite_are_laid_over_those_of_the_page(tmp_path
 @pytest.mark.parametrize(
     ("task", "options", "said"),
     [
-        ("swebench_verified", {}, "options.source is missing: name the folder of harbor's tasks"),
+        ("swebench_verified", {}, "options.source is missing: name the rows of the dataset"),
         ("swebench_verified", {"source": "nothing"}, "nothing: no such file"),
         ("swebench_verified", {"source": "."}, "no folder in it has a task.toml"),
         ("tau2_mock", {"source": "suite.json"}, "cannot be read"),

@@ -16,9 +16,10 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -29,13 +30,16 @@ from genbench.agents.gateway.rollout import Ask, Rollout, outcome_text
 from genbench.agents.harnesses.harness import Harness, all_harnesses
 from genbench.agents.harnesses.outcome import Outcome
 from genbench.agents.harnesses.plan import HarnessPlan
-from genbench.errors import ConfigError, EngineError, RunFolderError, install_command
+from genbench.errors import ConfigError, EngineError, RunFolderError, UnavailableError, install_command
 from genbench.sandbox import leftovers
 from genbench.sandbox.inside.namespace import NO_NAMESPACE
 from genbench.sandbox.namespaces import PORT, check_namespaces, handed_over, started, tail
 from genbench.store.json_files import json_object, read_bytes
 from genbench.types import Complete, Completion, Problem, SampleId, Split
 
+Judge = Callable[[Outcome], Outcome]
+_OF_BOXES = ("deciding", "limits_hit")
+"""What of the detail of a rollout in a box is counted."""
 _TRIES = 3
 """How often a rollout is begun, if each time a fault of ours ends it."""
 _LOOK_S = 0.2
@@ -146,6 +150,9 @@ class Gateway:
 
     async def __aexit__(self, *_: object) -> None:
         await self._started.aclose()
+        for plan in self._plans.values():
+            if plan.images is not None:
+                plan.images.close()
 
     @property
     def model_card(self) -> dict[str, Any]:
@@ -198,6 +205,7 @@ class Gateway:
                     break
                 self._require_some_request(rollout, plan, sample, outcome)
         facts = {**rollout.record, "wall_s": round(seconds, 3), "tries": tries}
+        facts |= {name: outcome.detail[name] for name in _OF_BOXES if outcome.detail.get(name)}
         facts["tools_s"] = round(max(0.0, seconds - rollout.engine_s - rollout.peers_s), 3)
         text = outcome_text(
             {
@@ -213,6 +221,8 @@ class Gateway:
         self, rollout: Rollout, plan: HarnessPlan, sample: SampleId, outcome: Outcome
     ) -> None:
         """End the run if no request of a task has ever come: then no rollout will ever have one."""
+        if "box" in outcome.detail:  # there was none, so no harness was started
+            return
         if rollout.requests == 0 and not self._served[quote(sample.task, safe="")]:
             why = _NO_REQUEST.format(seconds=plan.limits.first_request_s)
             said = str(outcome.detail.get("why", ""))
@@ -226,11 +236,18 @@ class Gateway:
         self._open[address] = rollout
         began = time.monotonic()
         try:
-            async with _working_folder(self._folder, sample) as folder:
+            async with (
+                _working_folder(self._folder, sample) as folder,
+                _boxed(plan, problem, folder) as judge,
+            ):
                 (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
                 code = await self._harness(rollout, plan, address, folder)
                 # A harness may have put anything into its folder, and reading may take long.
                 outcome = await asyncio.to_thread(_outcome, rollout, plan, folder, code)
+                if judge is not None:
+                    outcome = await asyncio.to_thread(judge, outcome)
+        except UnavailableError as error:
+            outcome = Outcome(None, "unavailable", {"why": str(error), "box": None})
         except OSError as error:
             place = error.filename or self._folder
             raise RunFolderError(f"{place}: no rollout can work there: {error.strerror or error}") from error
@@ -277,7 +294,8 @@ class Gateway:
             "ANTHROPIC_API_KEY": self.key(address),
         }
         quiet = {name: value for harness in all_harnesses() for name, value in harness.variables.items()}
-        return {"LANG": "C.UTF-8", **kept, **quiet, **_TELEMETRY_OFF, **ours}
+        boxed = {} if plan.images is None else plan.images.environment(folder)
+        return {"LANG": "C.UTF-8", **kept, **quiet, **_TELEMETRY_OFF, **ours, **boxed}
 
     async def _watch(
         self, process: asyncio.subprocess.Process, rollout: Rollout, plan: HarnessPlan
@@ -302,9 +320,10 @@ class Gateway:
 
 def _told(problem: Problem, plan: HarnessPlan) -> dict[str, Any]:
     """Return what a harness is told of its problem."""
+    hidden = {"reference", *(() if plan.images is None else plan.images.hidden(problem.row))}
     return {
         "id": problem.problem_id,
-        **{key: value for key, value in problem.row.items() if key != "reference"},
+        **{key: value for key, value in problem.row.items() if key not in hidden},
         "settings": dict(plan.settings),
         "limits": plan.limits.model_dump(mode="json"),
     }
@@ -341,6 +360,24 @@ def _read(harness: Harness, path: Path) -> Outcome:
         ValueError: it says nothing that is understood.
     """
     return harness.outcome(json_object(read_bytes(path, _RESULT_BYTES) or b"", path))
+
+
+@asynccontextmanager
+async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path) -> AsyncIterator[Judge | None]:
+    """Open the box of a rollout. Yield what makes a verdict of its harness's outcome, None without an image.
+
+    Raises:
+        UnavailableError: no box can be made.
+    """
+    if plan.images is None:
+        yield None
+        return
+    opened = plan.images.box(problem.row, folder)
+    box = await asyncio.to_thread(opened.__enter__)
+    try:
+        yield partial(plan.images.judged, row=problem.row, box=box, folder=folder)
+    finally:
+        await asyncio.shield(asyncio.to_thread(opened.__exit__, None, None, None))
 
 
 def _short_id(problem_id: str) -> str:

@@ -17,7 +17,9 @@ class CommandHarness(Harness):
     name = "command"
     takes_command = True
 
-    def program(self, command: Sequence[str], python: str | None, install: str | None) -> Program:
+    def program(
+        self, command: Sequence[str], python: str | None, install: str | None, *, boxed: bool = False
+    ) -> Program:
         """Return the words of the program, and what it is."""
         if not all(isinstance(word, str) and word for word in command):
             raise ConfigError(f"agent: command is {list(command)!r}, wanted a list of texts")

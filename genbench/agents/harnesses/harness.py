@@ -56,13 +56,16 @@ class Harness(ABC):
         return None
 
     @abstractmethod
-    def program(self, command: Sequence[str], python: str | None, install: str | None) -> Program:
+    def program(
+        self, command: Sequence[str], python: str | None, install: str | None, *, boxed: bool = False
+    ) -> Program:
         """Return how the harness is started.
 
         Args:
             command: the user's own program. Empty unless `takes_command`.
             python: folder of the virtual environment that the harness is installed in.
             install: the commands that make that environment, for messages.
+            boxed: whether the commands of the model run in the box of an image.
 
         Raises:
             ConfigError: an option is wrong.
@@ -95,7 +98,9 @@ class InstalledHarness(Harness):
             KeyError, TypeError, ValueError: it has other fields.
         """
 
-    def program(self, command: Sequence[str], python: str | None, install: str | None) -> Program:
+    def program(
+        self, command: Sequence[str], python: str | None, install: str | None, *, boxed: bool = False
+    ) -> Program:
         """Return how the driver is run by the environment that the harness is installed in."""
         make = f"; make one: {install}" if install else " (see docs/agents.md)"
         if python is None:
@@ -106,13 +111,21 @@ class InstalledHarness(Harness):
             if install is None:
                 raise ConfigError(f"agent: {wanted}")
             return Program((), "", wanted)
-        driver = Path(__file__).with_name("drivers") / f"{self.name}.py"
-        words = (str(Path(python) / "bin" / "python"), "-P", str(driver))
+        drivers = Path(__file__).with_name("drivers")
+        files = [str(drivers / f"{self.name}.py")]
+        if boxed:
+            own = drivers / "boxed" / f"{self.name}.py"
+            if not own.exists():
+                raise ConfigError(
+                    f"agent: harness {self.name} has no boxes of images; leave options.images out"
+                )
+            files.append(str(own))
+        words = (str(Path(python) / "bin" / "python"), "-P", files[-1])
         installed = _installed(Path(python))
         missing = None
         if not installed or not Path(words[0]).exists():
             missing = f"options.python: {python} is not a virtual environment with {self.name}{make}"
-        return Program(words, f"{installed} {digest_of_files([str(driver)])}", missing)
+        return Program(words, f"{installed} {digest_of_files(files)}", missing)
 
     def outcome(self, record: Mapping[str, Any]) -> Outcome:
         """Return what the ending means, with the detail that the driver wrote."""

@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from genbench.agents.harnesses.harness import NAMES, Harness, harness_named
 from genbench.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from genbench.agents.images.plan import ImagePlan
 
 
 class Limits(BaseModel):
@@ -26,6 +29,9 @@ class Limits(BaseModel):
     )
     first_request_s: float = Field(60, gt=0, description="seconds until the first request of a rollout")
     concurrent: int = Field(16, ge=1, description="rollouts at the same time; it changes no result")
+    box: dict[str, Any] | None = Field(
+        None, description="what the box of an image may use: memory_mb, cpus, disk_mb, pids"
+    )
 
 
 class Peer(BaseModel):
@@ -59,6 +65,7 @@ class HarnessPlan:
         environment: variables of this process that the harness gets too, by name.
         peers: other models that the harness may ask, by the part that they play.
         parser: the family of the function calls.
+        images: the boxes of the rollouts, None if they are in no image.
     """
 
     name: str
@@ -70,11 +77,17 @@ class HarnessPlan:
     peers: Mapping[str, Peer] = field(default_factory=dict)
     parser: str = "auto"
     missing: str | None = field(default=None, compare=False)
+    images: ImagePlan | None = None
 
     @property
     def harness(self) -> Harness:
         """Return the harness."""
         return harness_named(self.name)
+
+    @property
+    def has_images(self) -> bool:
+        """Return whether its problems have container images."""
+        return self.images is not None
 
     @property
     def environment_folder(self) -> Path | None:
@@ -86,7 +99,10 @@ class HarnessPlan:
     @property
     def terms(self) -> dict[str, Any]:
         """Return what two runs must have in common to be compared. Paths of a machine are not part of it."""
-        limits = self.limits.model_dump(mode="json", exclude={"concurrent", "first_request_s"})
+        limits = self.limits.model_dump(mode="json", exclude={"concurrent", "first_request_s", "box"})
+        images = {} if self.images is None else {"images": self.images.terms}
+        if self.images is not None:
+            limits["box"] = self.images.limits._asdict()
         peers = {name: peer.model_dump(mode="json", exclude={"key"}) for name, peer in self.peers.items()}
         return {
             "harness": self.name,
@@ -96,6 +112,7 @@ class HarnessPlan:
             "parser": self.parser,
             "environment": list(self.environment),
             **({"peers": peers} if peers else {}),
+            **images,
         }
 
 
@@ -110,6 +127,8 @@ def read_plan(
     parser: str,
     peers: Mapping[str, Any] | None = None,
     install: str | None = None,
+    images: str | None = None,
+    grader: str | None = None,
 ) -> HarnessPlan:
     """Check the options of a task and return its plan.
 
@@ -119,6 +138,8 @@ def read_plan(
         peers: other models by the part that they play, each with the keys of Peer.
         install: the commands that make the virtual environment. Without `python` they are named as what is
             missing.
+        images: the lock of the images of the problems, None if they need none.
+        grader: folder of the virtual environment of swebench.
 
     Raises:
         ConfigError: an unknown harness, no program is named, or a limit or a peer is wrong.
@@ -131,7 +152,8 @@ def read_plan(
         raise ConfigError(f"agent: harness {harness} {needs}")
     found = _checked(Limits, limits, "limits")
     known = {name: _checked(Peer, peer, f"peers.{name}") for name, peer in (peers or {}).items()}
-    program = own.program(command, python, install)
+    boxes = _image_plan(images, grader, found.box)
+    program = own.program(command, python, install, boxed=boxes is not None)
     missing = program.missing or own.lacking(known)
     unset = [
         f"peers.{part}.key: {peer.key}" for part, peer in known.items() if peer.key not in {None, *os.environ}
@@ -148,7 +170,20 @@ def read_plan(
         known,
         parser,
         missing=missing,
+        images=boxes,
     )
+
+
+def _image_plan(images: str | None, grader: str | None, box: Mapping[str, Any] | None) -> ImagePlan | None:
+    """Return the boxes of a task. Nothing of images is loaded if it has none."""
+    if images is None:
+        unused = "options.grader" if grader is not None else "limits.box" if box is not None else None
+        if unused is not None:
+            raise ConfigError(f"agent: {unused} needs options.images, the lock of the images")
+        return None
+    from genbench.agents.images.plan import BoxOptions, read_image_plan  # noqa: PLC0415
+
+    return read_image_plan(images, grader, _checked(BoxOptions, box or {}, "limits.box"))
 
 
 _Block = TypeVar("_Block", bound=BaseModel)

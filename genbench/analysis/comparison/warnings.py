@@ -22,6 +22,8 @@ from genbench.stats.intervals import wilson
 from genbench.store.contract import differences
 from genbench.store.sums import repeated_words
 
+_MANY_AT_LIMITS = 0.05
+"""Two sides with shares of boxes at their limits that differ by so much met other machines."""
 _FEW_EVENTS = 5
 """With fewer right answers than that, none at all is no drop at 5 %: that happens by chance up to 4 right."""
 
@@ -181,6 +183,13 @@ def _task_warnings(
             yield (
                 f"{name}: {tuned.touched} of {tuned.samples} rollouts of tuned touched history or network, "
                 f"{base.touched} of {base.samples} of base: a part of the gain may be found, not solved"
+            )
+        limited = [task.at_limits / max(1, task.samples) for task in (base, tuned)]
+        if abs(limited[1] - limited[0]) >= _MANY_AT_LIMITS:
+            yield (
+                f"{name}: {tuned.at_limits} of {tuned.samples} boxes of tuned reached a limit of memory, "
+                f"processes or disk, {base.at_limits} of {base.samples} of base: a part of the difference "
+                "may be the machine's"
             )
         for where, task in (("base", base), ("tuned", tuned)):
             if task.is_ragged and not task.is_adaptive:

@@ -410,6 +410,8 @@ def rollouts_record(rollouts: Sequence[Mapping[str, Any]]) -> RolloutsRecord:
         tools_s=mean("tools_s"),
         ended_by=dict(sorted(limits.items())),
         touched=sum(item.get("touched", 0) > 0 for item in rollouts),
+        deciding=sum(bool(item.get("deciding")) for item in rollouts),
+        at_limits=sum(bool(item.get("limits_hit")) for item in rollouts),
         begun_again=sum(item.get("tries", 1) > 1 for item in rollouts),
         replayed=sum(item.get("replayed", 0) for item in rollouts),
         diverged=sum(item.get("diverged_at") is not None for item in rollouts),

@@ -67,6 +67,11 @@ class RolloutsRecord(JsonRecord):
         description="rollouts with a command that can find a solution in the history of a repository or in "
         "the network"
     )
+    deciding: Count = Field(
+        0,
+        description="rollouts whose patch touches conftest.py, settings of tests, sitecustomize or *.pth",
+    )
+    at_limits: Count = Field(0, description="rollouts whose box reached its memory, processes or disk")
     begun_again: Count = Field(description="rollouts that a fault of ours ended at least once")
     replayed: Count = Field(description="requests that were answered with a reply drawn before")
     diverged: Count = Field(description="rollouts that took another way than before they were interrupted")

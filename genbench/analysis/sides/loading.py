@@ -145,6 +145,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         followed=shares_by_kind(rows.with_parts),
         by_clock=rows.by_clock,
         touched=rows.touched,
+        at_limits=rows.at_limits,
         corpus=rows.counts.sums,
         without_counts=rows.counts.lacking,
         index=index,
@@ -175,7 +176,7 @@ class _Rows:
         self.readings: list[list[Reading | None]] = [[None] * k for k in sizes]
         self.details: list[Mapping[str, Any] | None] = [None] * len(sizes)
         self.by_clock: int | None = None
-        self.touched = 0
+        self.touched = self.at_limits = 0
         self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
         self.counts = CorpusCounts(len(sizes))
         self.lacking = stored.planned
@@ -235,6 +236,7 @@ class _Rows:
         if isinstance(rollout, dict):
             self.by_clock = (self.by_clock or 0) + (rollout.get("ended_by") == "clock")
             self.touched += bool(rollout.get("touched"))
+            self.at_limits += bool(rollout.get("limits_hit"))
         if verdict.parts:
             self.with_parts[row][column] = verdict
         if "measures" in verdict.detail and verdict.score is not None:

@@ -84,6 +84,8 @@ class SideTask:
     """Rollouts that the clock ended. None if no harness ran."""
     touched: int = 0
     """Rollouts with a command that can find a solution in the history of a repository or in the network."""
+    at_limits: int = 0
+    """Rollouts whose box reached its memory, processes or disk."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
     texts: ScoredTexts | None = None

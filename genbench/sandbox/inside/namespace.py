@@ -37,6 +37,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -57,10 +58,10 @@ START = "import sys; sys.path.insert(0, {code!r}); from inside.namespace import 
 """The program of such a process. `code` is the folder of this package."""
 NO_NAMESPACE = 240
 """The status if the namespaces cannot be made."""
-_NEWNS, _NEWUSER, _NEWPID, _NEWNET, _NEWIPC = 0x20000, 0x10000000, 0x20000000, 0x40000000, 0x08000000
-_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 0x4000, 0x40000
-_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
-_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _RDONLY = 442, -100, 0x8000, 1
+NEWNS, NEWUSER, NEWPID, NEWNET, NEWIPC = 0x20000, 0x10000000, 0x20000000, 0x40000000, 0x08000000
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 0x4000, 0x40000
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+_MOUNT_SETATTR, _AT_FDCWD, AT_RECURSIVE, RDONLY = 442, -100, 0x8000, 1
 _CAPBSET_DROP = 24
 _CAPABILITIES = 64
 _NOT_ROOT = 1000
@@ -69,10 +70,12 @@ _CHUNK = 1 << 16
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 """What a harness finds in /dev. Others, such as kvm, fuse, loop or net/tun, are open to every user."""
 _SHARED_BYTES = 256 << 20
-_LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-class _Attributes(ctypes.Structure):
+class Attributes(ctypes.Structure):
+    """What `set_attributes` changes of a mount."""
+
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user")]
 
 
@@ -105,8 +108,8 @@ def hand_over(user: int, shown: list[str]) -> None:
     Raises:
         OSError: this process may not change its id.
     """
-    if _LIBC.unshare(_NEWNS) == 0:
-        _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+    if LIBC.unshare(NEWNS) == 0:
+        mount("none", "/", None, MS_REC | MS_PRIVATE)
         _open_ways(shown)
     become(user)
 
@@ -123,48 +126,50 @@ def enter(user: int | None) -> bool:
     Raises:
         OSError: the kernel refuses a namespace.
     """
-    spaces = _NEWNS | _NEWPID | _NEWNET | _NEWIPC
+    spaces = NEWNS | NEWPID | NEWNET | NEWIPC
     if user is not None:
-        if _LIBC.unshare(spaces) == 0:
+        if LIBC.unshare(spaces) == 0:
             return True
         become(user)  # root without the right to mount: as somebody else it may have user namespaces
     own, group = os.getuid(), os.getgid()
     # As somebody who is not root inside, a harness may make namespaces of its own without capabilities.
     as_user, as_group = own or _NOT_ROOT, group or _NOT_ROOT
-    check(_LIBC.unshare(_NEWUSER), "user namespace")
+    check(LIBC.unshare(NEWUSER), "user namespace")
     maps = {"setgroups": "deny", "uid_map": f"{as_user} {own} 1", "gid_map": f"{as_group} {group} 1"}
     for name, text in maps.items():
         Path("/proc/self", name).write_text(text, encoding="ascii")
-    check(_LIBC.unshare(spaces), "namespaces of mounts, processes and network")
+    check(LIBC.unshare(spaces), "namespaces of mounts, processes and network")
     return False
 
 
-def _set_attributes(path: str, attributes: _Attributes, flags: int) -> None:
+def set_attributes(path: str, attributes: Attributes, flags: int) -> None:
+    """Change attributes of a mount. Raise OSError if the kernel refuses it."""
     size = ctypes.sizeof(attributes)
     result = syscall(_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, ctypes.byref(attributes), size)
     check(result, f"mount_setattr {path}")
 
 
-def _mount(source: str, target: str, kind: bytes | None, flags: int, options: str = "") -> None:
-    result = _LIBC.mount(source.encode(), target.encode(), kind, flags, options.encode() or None)
+def mount(source: str, target: str, kind: bytes | None, flags: int, options: str = "") -> None:
+    """Mount something. Raise OSError if the kernel refuses it."""
+    result = LIBC.mount(source.encode(), target.encode(), kind, flags, options.encode() or None)
     check(result, f"mount {target}")
 
 
 def _protect(writable: list[str], hidden: list[str], shown: list[str]) -> None:
     """Let only some folders be written, and others not be seen."""
-    _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
     _open_ways([*writable, *shown])
     for folder in writable:
-        _mount(folder, folder, None, _MS_BIND)
-    _set_attributes("/", _Attributes(set=_RDONLY), _AT_RECURSIVE)
+        mount(folder, folder, None, MS_BIND)
+    set_attributes("/", Attributes(set=RDONLY), AT_RECURSIVE)
     for folder in writable:
-        _set_attributes(folder, _Attributes(clear=_RDONLY), 0)
+        set_attributes(folder, Attributes(clear=RDONLY), 0)
     for folder in hidden:
-        _mount("tmpfs", folder, b"tmpfs", _MS_NOSUID | _MS_NODEV)
-    _make_devices()
+        mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV)
+    make_devices()
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.
-    _LIBC.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None)
+    LIBC.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
 
 
 def _open_ways(paths: list[str]) -> None:
@@ -180,7 +185,7 @@ def _open_ways(paths: list[str]) -> None:
             closed.setdefault(above, []).append(path)
     for folder, inner in closed.items():
         places = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in inner}
-        _mount("tmpfs", folder, b"tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=1m")
+        mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m")
         for path in sorted(places):
             place = places[path]
             if os.path.isdir(f"/proc/self/fd/{place}"):  # noqa: PTH112
@@ -188,7 +193,7 @@ def _open_ways(paths: list[str]) -> None:
             elif not Path(path).exists():
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
                 Path(path).touch()
-            _mount(f"/proc/self/fd/{place}", path, None, _MS_BIND)
+            mount(f"/proc/self/fd/{place}", path, None, MS_BIND)
             os.close(place)
 
 
@@ -196,25 +201,30 @@ def _is_closed(folder: Path) -> bool:
     return not folder.stat().st_mode & stat.S_IXOTH
 
 
-def _make_devices() -> None:
-    """Mount a /dev with a few devices that lead nowhere."""
+def make_devices(at: str = "/dev") -> None:
+    """Mount a /dev with a few devices that lead nowhere at a folder.
+
+    Nothing but pts and shm can be written in it if it takes the place of this machine's own.
+    """
     found = {name: os.open(f"/dev/{name}", os.O_PATH | os.O_CLOEXEC) for name in _DEVICES if _is_device(name)}
-    _mount("tmpfs", "/dev", b"tmpfs", _MS_NOSUID, "mode=755,size=64k")
+    mount("tmpfs", at, b"tmpfs", MS_NOSUID, "mode=755,size=64k")
     for name, place in found.items():
-        Path("/dev", name).touch()
-        _mount(f"/proc/self/fd/{place}", f"/dev/{name}", None, _MS_BIND)
+        Path(at, name).touch()
+        mount(f"/proc/self/fd/{place}", f"{at}/{name}", None, MS_BIND)
         os.close(place)
     for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        Path("/dev", name).symlink_to(f"/proc/self/{target}")
+        Path(at, name).symlink_to(f"/proc/self/{target}")
     for name in ("shm", "pts"):
-        Path("/dev", name).mkdir()
+        Path(at, name).mkdir()
     options = f"mode=1777,size={_SHARED_BYTES}"
-    _mount("tmpfs", "/dev/shm", b"tmpfs", _MS_NOSUID | _MS_NODEV, options)
+    mount("tmpfs", f"{at}/shm", b"tmpfs", MS_NOSUID | MS_NODEV, options)
     # Without a root in the user namespace the kernel refuses it. bubblewrap makes one of its own inside.
     options = "newinstance,ptmxmode=0666,mode=0620"
-    if _LIBC.mount(b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, options.encode()) == 0:
-        Path("/dev/ptmx").symlink_to("pts/ptmx")
-    _set_attributes("/dev", _Attributes(set=_RDONLY), 0)
+    pts = f"{at}/pts".encode()
+    if LIBC.mount(b"devpts", pts, b"devpts", MS_NOSUID | MS_NOEXEC, options.encode()) == 0:
+        Path(at, "ptmx").symlink_to("pts/ptmx")
+    if at == "/dev":
+        set_attributes(at, Attributes(set=RDONLY), 0)
 
 
 def _is_device(name: str) -> bool:
@@ -222,7 +232,8 @@ def _is_device(name: str) -> bool:
     return path.is_char_device() and not path.is_symlink()
 
 
-def _raise_loopback() -> None:
+def raise_loopback() -> None:
+    """Bring the loopback device of this network namespace up."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack("16sh14x", b"lo", _IFF_UP)
         fcntl.ioctl(control, _SIOCSIFFLAGS, request)
@@ -233,7 +244,7 @@ def _drop_privileges(user: int | None, families: Loaded | None) -> None:
 
     It runs in the harness's process.
     """
-    _empty_bounding_set()
+    empty_bounding_set()
     if user is not None:
         become(user)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of the id clears it
@@ -243,10 +254,12 @@ def _drop_privileges(user: int | None, families: Loaded | None) -> None:
         families.install()
 
 
-def _empty_bounding_set() -> None:
+def empty_bounding_set(kept: Collection[int] = ()) -> None:
+    """Let no program that is started from here on have capabilities, except some."""
     for capability in range(_CAPABILITIES):
-        with suppress(OSError):  # kernels know fewer
-            prctl(_CAPBSET_DROP, capability)
+        if capability not in kept:
+            with suppress(OSError):  # kernels know fewer
+                prctl(_CAPBSET_DROP, capability)
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
@@ -283,7 +296,7 @@ def _inside(order: dict[str, object], user: int | None) -> int:
     families = None if machine is None else Loaded(seccomp.build_families(machine))
     place = os.open(Path(str(order["socket"])).parent, os.O_PATH | os.O_CLOEXEC)
     try:
-        _raise_loopback()
+        raise_loopback()
         _protect(writable, hidden, shown)
     except OSError as error:
         print(error, file=sys.stderr, flush=True)

@@ -505,6 +505,79 @@ def build_families(machine: Machine) -> Filter:
     )
 
 
+_OF_ROOT = {
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "setns": (308, 268),
+    "unshare": (272, 97),
+    "open_by_handle_at": (304, 265),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+}
+"""What root of a container may not do. It has no capability for most of it either."""
+_OWNERS = {
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "setuid": (105, 146),
+    "setgid": (106, 144),
+    "setreuid": (113, 145),
+    "setregid": (114, 143),
+    "setgroups": (116, 159),
+    "setresuid": (117, 147),
+    "setresgid": (119, 149),
+    "setfsuid": (122, 151),
+    "setfsgid": (123, 152),
+}
+_CLONE3 = (435, 435)
+
+
+def build_box(machine: Machine, *, fakes_owners: bool) -> list[Filter]:
+    """Return the filters for the commands of a box, whose processes may be root in its user namespace.
+
+    Args:
+        fakes_owners: changes of owners and of ids seem to succeed, and nothing happens. A box with one id
+            needs that: dpkg and apt ask for many, and give up without.
+    """
+    column = _COLUMNS[machine.name][0]
+    refused = [numbers[column] for numbers in _OF_ROOT.values()]
+    made = machine.checked["clone"]
+    found = [
+        _filter(
+            _preamble(machine),
+            _listed(refused, _refused(errno.EPERM)),
+            _listed([_CLONE3[column]], _refused(errno.ENOSYS)),  # its flags are behind a pointer
+            _rule(made, _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),))),
+            _rule(made, _Rule("clone", (), _refused(errno.EPERM))),
+            [(_RETURN, 0, 0, _ALLOW)],
+        ),
+        build_families(machine),
+    ]
+    if fakes_owners:
+        faked = [number for both in _OWNERS.values() if (number := both[column]) is not None]
+        found.append(_filter(_preamble(machine), _listed(faked, _PRETEND), [(_RETURN, 0, 0, _ALLOW)]))
+    return found
+
+
 def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) -> Filter:
     """Return a filter that refuses calls, and others unless a rule allows them. It allows all the rest."""
     calls = {rule.call for rule in rules if rule.call in machine.checked}

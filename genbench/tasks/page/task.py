@@ -468,6 +468,8 @@ class AgentPage:
         environment: Sequence[str] = (),
         peers: Mapping[str, Any] | None = None,
         parser: str = AUTO,
+        images: str | None = None,
+        grader: str | None = None,
     ) -> Task:
         """Return the task. What a suite gives replaces the page's settings and limits key by key.
 
@@ -484,6 +486,8 @@ class AgentPage:
             environment=environment,
             peers=peers,
             parser=parser,
+            images=images,
+            grader=grader,
         )
         return made
 

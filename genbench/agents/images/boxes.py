@@ -1,0 +1,75 @@
+"""Boxes as a run opens them: a keeper for each, outside of the harness that uses it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from genbench.agents.images.box import BoxLimits
+from genbench.agents.images.given.genbench_box import Box
+from genbench.agents.images.layout import Image
+from genbench.agents.images.store import ROOT, START, Store
+from genbench.errors import UnavailableError
+
+_KEEPER = "genbench.agents.images.keeper"
+_READ_AND_RUN = "import sys; exec(sys.stdin.readline())"
+"""The keeper's program. What it runs comes by its input: its command line can be read in the box."""
+SOCKET = "box"
+"""The name of a box's socket in the folder of its rollout."""
+
+
+@contextmanager
+def opened(
+    store: Store, image: Image, folder: Path, *, limits: BoxLimits | None = None, owner: int | None = None
+) -> Iterator[Box]:
+    """Open a box of an image. Nothing of it is left at the end.
+
+    Args:
+        folder: where its socket is.
+        owner: the id of a harness that may use the socket, if it is another one.
+
+    Raises:
+        DataError: a layer is hostile or broken.
+        UnavailableError: there can be no box here. Says why.
+    """
+    layers = store.unpacked(image)
+    order = {
+        "folder": str(store.kind.absolute()),
+        "layers": layers,
+        "ids": list(store.ids),
+        "limits": (limits or BoxLimits())._asdict(),
+        "config": _config(image.config),
+        "socket": str(folder.absolute() / SOCKET),
+        "owner": owner,
+    }
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _READ_AND_RUN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={},
+        start_new_session=True,
+    ) as keeper:
+        assert keeper.stdin is not None and keeper.stdout is not None and keeper.stderr is not None
+        try:
+            with suppress(BrokenPipeError):
+                keeper.stdin.write(f"{START.format(root=ROOT, module=_KEEPER)}\n{json.dumps(order)}\n")
+                keeper.stdin.flush()
+            said = json.loads(keeper.stdout.readline() or "{}")
+            if not said.get("ready"):
+                why = said.get("error") or keeper.stderr.read()[-500:].strip() or "its keeper ended"
+                raise UnavailableError(f"no box could be made: {why}")
+            yield Box(str(folder.absolute() / SOCKET))
+        finally:
+            with suppress(BrokenPipeError):
+                keeper.stdin.close()
+
+
+def _config(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: config.get(key) for key in ("Env", "WorkingDir", "User")}

@@ -1,0 +1,1 @@
+"""What harnesses get by PYTHONPATH and PATH: the client of their box."""

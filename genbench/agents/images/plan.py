@@ -1,0 +1,317 @@
+"""What a suite says of images, and which of its tasks can be judged here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from genbench.agents.harnesses.outcome import Outcome
+from genbench.agents.images import swe
+from genbench.agents.images.box import BoxLimits
+from genbench.agents.images.boxes import opened
+from genbench.agents.images.given.genbench_box import Box, BoxGoneError
+from genbench.agents.images.layout import write_whole
+from genbench.agents.images.store import Store, default_store
+from genbench.errors import ConfigError, DataError, GenbenchError, RunFolderError, UnavailableError
+from genbench.store.json_files import json_object, read_bytes
+
+LOCK = "images.lock"
+_PATCH_BYTES = 16 << 20
+"""The largest result.json whose patch is tried."""
+_GIVEN = Path(__file__).with_name("given")
+
+
+class BoxOptions(BaseModel):
+    """What the processes of one box may use together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    memory_mb: int | None = Field(None, ge=16, description="memory of all processes together")
+    cpus: int | None = Field(None, ge=1, description="processors that they run on")
+    disk_mb: int | None = Field(
+        None,
+        ge=1,
+        description="bytes that they write. They are kept in memory then, else on the store's disk",
+    )
+    pids: int | None = Field(512, ge=8, description="processes of one user of the box")
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether a task can be judged here: its known solution is right, and no solution is not.
+
+    `seconds` is what the tests of the solution took. `why` is None if the task can be judged.
+    """
+
+    seconds: float
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePlan:
+    """The boxes of a task's rollouts.
+
+    Args:
+        lock: the digest of each image by its name with a tag.
+        lock_file: where that is from.
+        limits: what a box may use.
+        grader: swebench, None if no row needs it.
+        store: the images of this machine.
+    """
+
+    lock: Mapping[str, str]
+    lock_file: Path
+    limits: BoxLimits
+    grader: swe.Grader | None = field(compare=False)
+    store: Store = field(compare=False)
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return what two runs must have in common. The digest of an image is part of its problem."""
+        version = None if self.grader is None else f"swebench {self.grader.version}"
+        return {"ids": self.store.ids.kind, "rights": "docker", "network": "none", "verdicts": version}
+
+    def close(self) -> None:
+        """End the process of swebench, if there is one."""
+        if self.grader is not None:
+            self.grader.close()
+
+    def digest_of(self, row: Mapping[str, Any], folder: Path | None = None) -> str:
+        """Return the digest of a row's image.
+
+        Raises:
+            DataError: it names none, or one that is in no lock.
+        """
+        name = image_name(row, folder)
+        if name is None:
+            raise DataError("it names no image")
+        if "@sha256:" in name:
+            return name.rpartition("@")[2]
+        if name not in self.lock:
+            raise DataError(
+                f"image {name} is not in {self.lock_file}: a tag may change unseen. Fetch it: genbench "
+                f"mirror SUITE --to FOLDER, which writes {LOCK}"
+            )
+        return self.lock[name]
+
+    def as_problem(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row with the columns of a problem."""
+        return swe.as_problem(row) if swe.is_swe(row) else row
+
+    def require(self, row: Mapping[str, Any], folder: Path | None, where: str) -> str:
+        """Return the digest of the image of a row that can be judged here.
+
+        Raises:
+            DataError: its image is not here, or nothing has shown yet that it can be judged.
+        """
+        try:
+            return self._required(row, folder)
+        except DataError as error:
+            raise DataError(f"{where}, {row['id']}: {error}") from None
+
+    def _required(self, row: Mapping[str, Any], folder: Path | None) -> str:
+        digest = self.digest_of(row, folder)
+        self.store.find(digest)
+        if swe.is_swe(row):
+            if self.grader is None:
+                raise ConfigError("its verdict needs options.grader, the virtual environment with swebench 5")
+            proof = self.proof(row, digest)
+            if proof is None or proof.why is not None:
+                why = "nothing has shown that it can be judged here" if proof is None else proof.why
+                raise DataError(f"{why}; see genbench images prove SUITE")
+        return digest
+
+    def proof(self, row: Mapping[str, Any], digest: str) -> Proof | None:
+        """Return what `prove` has found of a row, None if it was not tried under these terms."""
+        try:
+            found = json.loads(self._place(row, digest).read_text(encoding="utf-8"))
+            return Proof(float(found["seconds"]), found["why"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def prove(self, row: Mapping[str, Any]) -> Proof:
+        """Try the known solution and none in fresh boxes, and note what was found.
+
+        Raises:
+            DataError: its image is not here.
+            UnavailableError: no box can be made.
+        """
+        digest = self.digest_of(row)
+        gold, seconds = self._tried(row, row.get("patch") or "", digest)
+        nothing, _ = self._tried(row, "", digest)
+        why = None
+        if gold.score != 1:
+            ended = gold.detail.get("ended_by")
+            why = f"its own solution is not resolved here ({gold.status or 'wrong'}: {ended})"
+        elif nothing.score != 0:
+            why = (
+                f"without a solution it is {nothing.status or 'resolved'} ({nothing.detail.get('ended_by')})"
+            )
+        found = {"task": row["instance_id"], "image": digest, "seconds": round(seconds, 1), "why": why}
+        place = self._place(row, digest)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, json.dumps(found).encode())
+        return Proof(seconds, why)
+
+    def _tried(self, row: Mapping[str, Any], patch: str, digest: str) -> tuple[Outcome, float]:
+        evaluated, report = self._evaluated(row, patch, digest)
+        return swe.outcome_of(patch, evaluated, report, proof_s=swe.EVALUATION_S), evaluated.seconds
+
+    def _evaluated(
+        self, row: Mapping[str, Any], patch: str, digest: str
+    ) -> tuple[swe.Evaluated, dict[str, Any]]:
+        """Try a patch in a fresh box, whose socket is in a folder that no harness sees."""
+        if self.grader is None:
+            raise ConfigError("options.grader is missing: the virtual environment with swebench 5")
+        script = self.grader.script(row)
+        with (
+            tempfile.TemporaryDirectory(prefix="genbench-") as name,
+            opened(self.store, self.store.find(digest), Path(name), limits=self.limits) as box,
+        ):
+            evaluated = swe.evaluate(box, patch, script)
+        return evaluated, self.grader.report(row, patch, evaluated.log) if evaluated.log is not None else {}
+
+    def _place(self, row: Mapping[str, Any], digest: str) -> Path:
+        own = {name: row.get(name) for name in swe.PROVEN}
+        terms = {**self.terms, "limits": self.limits._asdict(), "image": digest, "row": own}
+        text = json.dumps(terms, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
+        return self.store.folder / "proofs" / f"{hashlib.sha256(text).hexdigest()[:32]}.json"
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Return the variables by which a harness finds its box."""
+        path = os.environ.get("PATH", "/usr/bin:/bin")
+        return {
+            "GENBENCH_BOX": str(folder / "box"),
+            "PYTHONPATH": str(_GIVEN),
+            "PATH": f"{_GIVEN}{os.pathsep}{path}",
+        }
+
+    @contextmanager
+    def box(self, row: Mapping[str, Any], folder: Path) -> Iterator[Box]:
+        """Open the box of one rollout.
+
+        Raises:
+            UnavailableError: there can be no box.
+        """
+        with opened(self.store, self.store.find(row["image_digest"]), folder, limits=self.limits) as box:
+            yield box
+
+    @staticmethod
+    def hidden(row: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the columns of a row that no harness is told."""
+        return swe.HIDDEN if swe.is_swe(row) else ()
+
+    def judged(self, found: Outcome, row: Mapping[str, Any], box: Box, folder: Path) -> Outcome:
+        """Return the outcome of a rollout whose harness has ended.
+
+        Args:
+            found: what the harness says. Its result.json may have a `patch`.
+            box: its own box. The patch is tried in another one.
+
+        Raises:
+            RunFolderError: the disk of the store is full.
+        """
+        found = self._with_limits(found, box)
+        if found.is_ours or found.status == "verifier_error" or not swe.is_swe(row) or self.grader is None:
+            return found
+        patch = _patch_of(folder)
+        if not patch.strip():
+            status = "no_answer" if found.status in (None, "unscored") else found.status
+            return replace(found, score=0.0, status=status)
+        proof = self.proof(row, row["image_digest"])
+        try:
+            evaluated, report = self._evaluated(row, patch, row["image_digest"])
+        except (BoxGoneError, UnavailableError) as error:
+            return Outcome(None, "unavailable", {**found.detail, "why": f"the box of the verdict: {error}"})
+        except GenbenchError as error:
+            return Outcome(None, "verifier_error", {**found.detail, "why": str(error)})
+        said = swe.outcome_of(
+            patch, evaluated, report, proof_s=swe.EVALUATION_S if proof is None else proof.seconds
+        )
+        detail = {**found.detail, **said.detail}
+        if found.status == "truncated" and said.score == 0:
+            return Outcome(0.0, "truncated", detail)
+        return Outcome(said.score, said.status, detail)
+
+    def _with_limits(self, found: Outcome, box: Box) -> Outcome:
+        """Add what the box has used. A box that ended by itself is a fault of ours."""
+        try:
+            stats = box.stats()
+        except BoxGoneError as error:
+            return Outcome(None, "unavailable", {**found.detail, "why": f"the box: {error}"})
+        if stats["full"]:
+            raise RunFolderError(
+                f"{self.store.folder}: the disk of the images is full: no rollout can work there. Make room "
+                "(genbench images remove --keep-gib N), and start the run again"
+            )
+        if stats["gone"]:
+            return Outcome(None, "unavailable", {**found.detail, "why": "the box ended before its rollout"})
+        hits = {"limits_hit": stats["limits_hit"]} if stats["limits_hit"] else {}
+        return replace(found, detail={**found.detail, **hits, "box_mb": stats["peak_mb"]})
+
+
+def _patch_of(folder: Path) -> str:
+    """Return the patch of a harness. Its result.json may be anything."""
+    try:
+        found = json_object(read_bytes(folder / "result.json", _PATCH_BYTES) or b"{}", folder).get("patch")
+    except (RunFolderError, RecursionError, MemoryError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def image_name(row: Mapping[str, Any], folder: Path | None = None) -> str | None:
+    """Return the image that a row names, or the task.toml of harbor in its folder."""
+    for column in ("image", "docker_image", "image_name"):
+        if isinstance(row.get(column), str):
+            return str(row[column])
+    path = None if folder is None else folder / "task.toml"
+    if path is None or not path.is_file():
+        return None
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8")).get("environment", {}).get("docker_image")
+    except (ValueError, OSError) as error:
+        raise DataError(f"{path}: {error}") from None
+    return found if isinstance(found, str) else None
+
+
+def read_lock(path: Path) -> dict[str, str]:
+    """Return the digest of each image that a lock names.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    if not path.exists():  # mirror writes it
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["images"]
+        return {str(name): str(digest) for name, digest in found.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ConfigError(f"options.images: {path} is no lock of images: {error}") from None
+
+
+def write_lock(path: Path, images: Mapping[str, str]) -> None:
+    """Write a lock of images."""
+    write_whole(path, json.dumps({"images": dict(sorted(images.items()))}, indent=1).encode() + b"\n")
+
+
+def read_image_plan(images: str, grader: str | None, limits: BoxOptions | None) -> ImagePlan:
+    """Return what a suite says of images.
+
+    Raises:
+        ConfigError: the lock cannot be read, or swebench is not installed where it should be.
+    """
+    path = Path(images)
+    found = BoxLimits(**(limits or BoxOptions()).model_dump())
+    return ImagePlan(
+        read_lock(path), path, found, swe.Grader(Path(grader)) if grader else None, Store(default_store())
+    )
