@@ -21,6 +21,7 @@ from genbench.cli.options import (
     SideArgument,
     SuiteArgument,
     TrustOption,
+    check_mode,
     open_history,
     with_run_options,
 )
@@ -84,9 +85,9 @@ def compare(
         typer.Option(
             "--treatment",
             metavar="NAME",
-            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server, "
-            "effort. Everything else must be equal. Decides on the share of base's score that tuned recovers. "
-            "Repeatable.",
+            help="What differs on purpose: quantization, kv_cache, dtype, speculation, lora, engine, server "
+            "or effort. Everything else must be equal. Decides on the share of base's score that tuned "
+            "recovers. Repeatable.",
         ),
     ] = [],  # noqa: B006
     card: Annotated[

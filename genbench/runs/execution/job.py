@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ class Job:
     samples: frozenset[SampleId] | None = None
     """The only samples that are drawn, or None for all. Metrics that need the others are missing then."""
 
-    about: AboutRecord = AboutRecord()
+    about: AboutRecord = field(default_factory=AboutRecord)
     """What the user says about the run."""
 
     shard: Shard | None = None
