@@ -32,11 +32,13 @@ def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[
     """Return what makes the numbers doubtful, such as logs without seeds, or weights that were not used."""
     sides = {side.path: side for side in (pairing.base, pairing.tuned)}.values()
     reviews = reviews_next_to(*(side.path for side in sides))
+    # Equal texts of equal weights are what a harmless treatment gives.
+    changes_terms = pairing.treated is not None and bool(pairing.treated.differences)
     damaged = dict.fromkeys(line for side in sides for line in reviews.damaged(side.path)) if reviews else ()
     return (
         *damaged,
         *(line for side in sides for line in _imported_words(side)),
-        *suspicions(pairing.base, pairing.tuned, pairing.allowed),
+        *(() if changes_terms else suspicions(pairing.base, pairing.tuned, pairing.allowed)),
         *(line for side in sides for line in _unsealed_words(side)),
         *_config_words(pairing.base, pairing.tuned),
         *_task_warnings(pairing.tasks, found),
