@@ -112,7 +112,7 @@ def test_an_answer_that_crashes_or_hangs_its_verifier_costs_one_sample(
     ("kind", "good", "bad", "why"),
     [
         ("choice", {"letter": "A", "options": ["x", "y"]}, "A", "choice reference"),
-        ("json_schema", {"schema": {"type": "object"}}, {"type": "object"}, "unknown key 'type'"),
+        ("json_schema", {"schema": {"type": "object"}}, {"type": "object"}, "this is a JSON schema itself"),
     ],
 )
 def test_a_reference_that_cannot_be_read_is_refused(kind: str, good: Any, bad: Any, why: str) -> None:
