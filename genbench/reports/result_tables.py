@@ -509,7 +509,8 @@ PART_CHANGES = Table[tuple[str, PartDifference]](
 def part_lines(tasks: Mapping[str, ComparedTask]) -> list[str]:
     """Return how the named parts of each task's score changed, a line each."""
     return [
-        f"{name}: {part} {points(own.base)} -> {points(own.tuned)} ({signed(own.difference)} {interval(own.ci)})"
+        f"{name}: {part} {points(own.base)} -> {points(own.tuned)} "
+        f"({signed(own.difference)} {interval(own.ci)})"
         for name, task in tasks.items()
         for part, own in (task.parts or {}).items()
     ]

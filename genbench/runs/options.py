@@ -134,8 +134,8 @@ class RunOptions:
         Sequence[str],
         Option(
             "--meta",
-            "A value of your own, such as lr=3e-5, or a JSON or YAML file of them from the trainer. Several in "
-            "one text have blanks between. Repeatable. Shown, found and charted; it changes no score.",
+            "A value of your own, such as lr=3e-5, or a JSON or YAML file of them from the trainer. Several "
+            "in one text have blanks between. Repeatable. Shown, found and charted; it changes no score.",
             metavar="KEY=VALUE|FILE",
             job=Key("values of the user's own, KEY=VALUE or a file of them", max_length=1000),
         ),

@@ -70,8 +70,8 @@ def verify_all(
     why. `verify_all` blocks until all are checked. In a coroutine call it by `await asyncio.to_thread(...)`.
 
     Args:
-        kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, "package.module:Class", a class,
-            or "checks.py:Class", a file next to the script or in the working folder.
+        kind: a kind of tasks (math, choice, code …), a verifier of a plug-in, "package.module:Class", a
+            class, or "checks.py:Class", a file next to the script or in the working folder.
         answers: what the model wrote, with its traces.
         references: one for each answer, in the form that the verifier takes.
         reasoning: the format of the traces, as in a suite: a name, or {"open": …, "close": …}. "none": the

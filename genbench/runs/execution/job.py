@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ class Job:
     track: TrackRecord | None = None
     """The run's place in a track. None if it belongs to none."""
 
-    about: AboutRecord = AboutRecord()
+    about: AboutRecord = field(default_factory=AboutRecord)
     """What the user says about the run."""
 
     shard: Shard | None = None

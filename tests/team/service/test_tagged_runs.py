@@ -1,4 +1,4 @@
-"""Runs found by tag and value, their scores and values as columns, the chart, the table of several, and CSV."""
+"""Runs by tag and value: scores and values as columns, the chart, the table of several, and CSV."""
 
 from __future__ import annotations
 
