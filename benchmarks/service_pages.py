@@ -90,6 +90,7 @@ def prepared(place: Path) -> dict[str, str]:
         assert newest is not None, "fill the ledger first"
         mine = location.c.run_id == newest.id
         connection.execute(update(location).where(mine).values(path=str(folder), present=True))
+        connection.execute(update(run).where(run.c.id == newest.id).values(kept="none"))
     columns = "&".join(f"column=task:task{number}" for number in range(5))
     return {
         "Monday": "/",

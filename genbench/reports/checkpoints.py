@@ -23,9 +23,8 @@ from genbench.store.manifest import AboutRecord
 
 NOTES = (
     "Points of 100. In brackets the change to the first, paired by problem. *: its 95 % interval excludes 0.",
-    "#: ranks that the scores do not exclude, over all pairs together at 95 %. Without luck: the best score "
-    "drawn towards the mean by the share of noise, next to what the best of equal checkpoints gains "
-    "by chance.",
+    "#: ranks that the scores do not exclude, over all pairs together at 95 %. Without luck: the best score, "
+    "drawn to the mean by the share of noise, next to what the best of equal checkpoints gains by chance.",
 )
 """What the cells mean."""
 

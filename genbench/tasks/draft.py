@@ -1,4 +1,4 @@
-"""A suite to start from, made of a file of rows: columns, kind of checking and prompt are guessed."""
+"""A suite to start from, made of a file of rows: columns, kind of checking, and prompt are guessed."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_an_answer_that_crashes_or_hangs_its_verifier_costs_one_sample(
     ("kind", "good", "bad", "why"),
     [
         ("choice", {"letter": "A", "options": ["x", "y"]}, "A", "choice reference"),
-        ("json_schema", {"schema": {"type": "object"}}, {"type": "object"}, "unknown key 'type'"),
+        ("json_schema", {"schema": {"type": "object"}}, {"type": "object"}, "this is a JSON schema itself"),
     ],
 )
 def test_a_reference_that_cannot_be_read_is_refused(kind: str, good: Any, bad: Any, why: str) -> None:
@@ -182,3 +182,42 @@ def test_a_reward_without_guesses_counts_protocol_forms_only_and_asks_no_judge()
     assert [(one.score, one.detail["read_by"]) for one in found] == [(1.0, "announcement"), (0.0, "nothing")]
     with pytest.raises(ConfigError, match="guess='judge' asks a model"):
         genbench.verify("math", texts[0], "4", guess="judge")
+
+
+def test_a_verifier_is_a_class_or_a_file_next_to_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "short_answers.py").write_text(
+        "from genbench.types import Case, Finding\n"
+        "from genbench.verifiers.base import BaseVerifier\n\n\n"
+        "class Short(BaseVerifier):\n"
+        '    name, rules = "short", "1"\n\n'
+        "    def verify(self, case: Case) -> Finding:\n"
+        "        return Finding(float(len(case.answer.text) < 5))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    kinds: tuple[Any, ...] = ("short_answers.py:Short", __import__("short_answers").Short)
+    for kind in kinds:
+        assert [genbench.verify(kind, text).score for text in ("yes", "not at all")] == [1.0, 0.0]
+
+    class Inner:
+        pass
+
+    with pytest.raises(ConfigError, match="put the class into a module next to the script"):
+        genbench.verify(Inner, "yes")
+    with pytest.raises(ConfigError, match=r"nowhere\.py: no such file"):
+        genbench.verify("nowhere.py:Short", "yes")
+
+
+def test_a_reference_that_is_missing_is_refused_whatever_the_answer_says() -> None:
+    for kind, reference in (
+        ("math", None),
+        ("math", ""),
+        ("ifeval", None),
+        ("exact", []),
+        ("json_schema", "x"),
+    ):
+        for text in ("", "<think>open", "\\boxed{1}"):
+            with pytest.raises(InputError, match="reference 0"):
+                genbench.verify(kind, text, reference)

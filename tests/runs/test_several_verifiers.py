@@ -131,11 +131,11 @@ def test_a_verifier_that_is_added_scores_stored_samples(place: Path) -> None:
     (place / "edited.yaml").write_text(edited)
     report = genbench.score(folder, suite=place / "edited.yaml", into=place / "other", quiet=True)
     assert list(report.results["m"].tasks) == ["sums", "sums@has", "sums@schema"]
-    assert report.results["m"].tasks["sums@has"].value == 0.75
+    assert report.results["m"].tasks["sums@has"].value == 0.5
     assert any(
         "sums@has: 8 verdicts of a verifier that the run did not have" in note for note in report.notes
     )
-    assert score_bare(report.folders["m"]).tasks["sums@has"].value == 0.75
+    assert score_bare(report.folders["m"]).tasks["sums@has"].value == 0.5
 
 
 def test_samples_of_one_verifier_are_taken_over_when_a_second_is_added(place: Path) -> None:

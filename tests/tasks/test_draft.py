@@ -17,8 +17,8 @@ from genbench.tasks.loading import load_all
 from tests.table import each_row
 
 Rows = Sequence[Mapping[str, Any]]
-# Columns as public data sets have them: GSM8K with answers, MATH-500, MMLU as CSV, ARC, SST-2, HumanEval-like
-# tests, IFEval, JSON schemas, and prompts alone.
+# Columns as public data sets have them: GSM8K with short answers, MATH-500, MMLU as CSV, ARC, SST-2, tests of
+# programs, IFEval, JSON schemas, and prompts alone.
 FILES: Sequence[tuple[str, Rows, str, Mapping[str, Any]]] = (
     ("gsm", [{"question": "6*7?", "answer": "42"}, {"question": "1,000+1?", "answer": "1,001"}], "math", {}),
     (

@@ -1,4 +1,4 @@
-"""Runs by tag and value, scores and values as columns, the chart, the table of several, CSV."""
+"""Runs by tag and value: scores and values as columns, the chart, the table of several, and CSV."""
 
 from __future__ import annotations
 
