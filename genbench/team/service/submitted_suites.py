@@ -28,6 +28,7 @@ from genbench.suite.config import (
     TaskEntry,
     TraceTags,
     Turn,
+    VerifierEntry,
 )
 from genbench.suite.engine import DataSource, Price
 from genbench.suite.judge import JudgeCeiling, JudgeConfig
@@ -83,6 +84,7 @@ KEYS: Mapping[type[BaseModel], KeyClasses] = {
         "reference decoding options verifier verifiers refused effort",
         "subset rulings",
     ),
+    VerifierEntry: KeyClasses("name kind use reference gating margin"),
     DataSource: KeyClasses("path hub fields"),
     HubSource: KeyClasses("repo config split revision"),
     Turn: KeyClasses("prompt instructions kwargs"),

@@ -118,6 +118,7 @@ def test_values_are_read_from_pairs_and_from_files_of_a_trainer(tmp_path: Path) 
         "global_step": 500.0,
         "best.loss": 0.7,
         "best.ok": True,
+        "x": "NaN",
     }
     more = AboutRecord(tags=("c",), meta={"lr": 1.0}).over(found)
     assert (more.tags, more.note, more.meta["lr"], more.meta["mix"]) == (("a", "b", "c"), "n", 1.0, "v7 b c")
@@ -125,4 +126,4 @@ def test_values_are_read_from_pairs_and_from_files_of_a_trainer(tmp_path: Path) 
         with pytest.raises(InputError) as error:
             about_record(RunOptions(**given))  # type: ignore[arg-type]
         assert said in str(error.value)
-    assert len(list(itertools.islice(found.meta, 9))) == 5
+    assert len(list(itertools.islice(found.meta, 9))) == 6
