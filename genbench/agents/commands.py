@@ -19,7 +19,7 @@ StoreOption = Annotated[
 
 @images_app.callback()
 def images() -> None:
-    """Keep the container images of agent tasks, without a daemon and without root."""
+    """Keep container images of agent tasks: no daemon, no root."""
 
 
 @images_app.command("list", epilog=examples("genbench images list"))

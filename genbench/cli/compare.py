@@ -457,7 +457,7 @@ def drift(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Score the stored replies of a run under the models of a suite: prefill only, nothing is drawn.
+    """Score stored replies under a variant: prefill, no drawing.
 
     The suite must have the model of the run too, since its own log-probabilities are what others are compared
     with. At most 100 replies of each task are scored, the first sample of each problem. They are kept in the

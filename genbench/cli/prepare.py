@@ -146,7 +146,7 @@ def init(
         bool, typer.Option("--schema", help="Print the JSON schema of a suite, for editors; write nothing.")
     ] = False,
 ) -> None:
-    """Write a suite to start from: of your own rows, or a commented one that runs as it is."""
+    """Write a suite to start from, of your own rows if given."""
     from genbench.suite.config import SuiteConfig
     from genbench.tasks.catalogue import starter_suite
     from genbench.tasks.draft import draft_suite

@@ -164,7 +164,7 @@ def test_runs_of_different_folders_need_a_place_for_the_page(tmp_path: Path) -> 
 
 
 def test_an_unknown_format_is_named(runs: Path) -> None:
-    with pytest.raises(InputError, match="--format pdf: wanted html, md or json"):
+    with pytest.raises(InputError, match="--format pdf: wanted html, md, json or csv"):
         report_text([runs / "base"], "pdf")
 
 

@@ -73,7 +73,7 @@ def test_references_that_can_be_judged_by_are_taken(reference: Any) -> None:
         ({"tests": {"public": "[]", "private": "[]"}}, "no tests"),
         ({"tests": {"public": "{", "private": "[]"}}, "public_test_cases"),
         ({"tests": {"public": "[]", "private": "AAAA"}}, "private_test_cases"),
-        ({"tests": {"public": '[{"input": 1, "output": "2"}]', "private": "[]"}}, "no text"),
+        ({"tests": {"public": '[{"input": 1, "output": "2"}]', "private": "[]"}}, "not a text"),
         ({"tests": ["assert f(1) =="]}, "test 1 is not Python"),
         ({"tests": ["assert f(1) == 1", ""]}, "test 2 is empty"),
         ({"tests": [{"input": "1"}]}, "test 1"),

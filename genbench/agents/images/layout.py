@@ -97,7 +97,11 @@ class Layout:
                 (item.get("annotations", {}).get(NAME_MARK), item["digest"]) for item in index["manifests"]
             ]
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise DataError(f"{self.folder}: no image layout: {path.name}: {error}") from None
+            why = "it has no index.json" if isinstance(error, FileNotFoundError) else f"{path.name}: {error}"
+            raise DataError(
+                f"{self.folder}: not an OCI layout: {why}; "
+                "write one with: skopeo copy docker://IMAGE oci:DIR:NAME"
+            ) from None
         return {str(name or digest): str(digest) for name, digest in entries}
 
     def blob(self, digest: str) -> Path:

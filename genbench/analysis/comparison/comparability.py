@@ -162,16 +162,21 @@ def _tasks_of_one(base: Side, tuned: Side) -> Iterator[Difference]:
 
 def shaped_by_effort(tasks: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the differences that an effort makes: what is asked, and how long a reply is."""
-    limits = (
-        f"terms.decoding.{task}.{key}" for task in tasks for key in ("max_tokens", "thinking_token_budget")
-    )
+    asked = [
+        name
+        for task in tasks
+        for name in (
+            f"prompts.{task}",
+            f"terms.decoding.{task}.max_tokens",
+            f"terms.decoding.{task}.thinking_token_budget",
+        )
+    ]
     return (
         f"terms.{contract.EFFORT}",
         "terms.chat_template_kwargs",
         "terms.engine.body",
-        "prompts",
         "max_tokens",
-        *limits,
+        *asked,
     )
 
 

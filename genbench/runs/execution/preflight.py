@@ -54,8 +54,8 @@ def model_lines(
         ConfigError: the model cannot be used.
         PromptError: a prompt does not fit its context.
     """
-    tasks = tasks_at_effort(suite, name, tasks)
-    if not tasks:
+    given, tasks = tasks, tasks_at_effort(suite, name, tasks)
+    if given and not tasks:
         return ["!no task is drawn at this effort"]
     model = prepare_model(suite, name, tasks)
     if found is not None:

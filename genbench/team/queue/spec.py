@@ -135,10 +135,14 @@ class JobSpec(JsonRecord):
     @property
     def key(self) -> str:
         """The name of the work. Two jobs of one key do the same, so only one of them is kept."""
-        # A later option is left out at its default, so that it does not change the keys of stored jobs.
+        return digest(self.model_dump(mode="json", exclude={"max_hours", *self.unset}))
+
+    @property
+    def unset(self) -> set[str]:
+        """The later options that are at their default. They are not stored, so that keys of stored jobs stay
+        and a worker of an older version reads the job."""
         added = type(self).model_fields.keys() - set(_FIRST_KEYS)
-        unset = {name for name in added if getattr(self, name) == type(self).model_fields[name].default}
-        return digest(self.model_dump(mode="json", exclude={"max_hours", *unset}))
+        return {name for name in added if getattr(self, name) == type(self).model_fields[name].default}
 
 
 class PlacedSpec(JsonRecord):
@@ -268,7 +272,9 @@ def tonight_label() -> str:
 
 def spec_text(spec: JobSpec) -> str:
     """Return a job's spec as the text that the database keeps."""
-    return json.dumps(spec.to_json(), sort_keys=True)
+    return json.dumps(
+        {key: value for key, value in spec.to_json().items() if key not in spec.unset}, sort_keys=True
+    )
 
 
 def spec_of(text: str) -> JobSpec:

@@ -22,6 +22,7 @@ from genbench.suite.block import NAME_PATTERN
 from genbench.suite.config import (
     Decoding,
     DecodingOverride,
+    Effort,
     ModelConfig,
     Reference,
     SuiteConfig,
@@ -62,12 +63,13 @@ class KeyClasses:
 
 KEYS: Mapping[type[BaseModel], KeyClasses] = {
     SuiteConfig: KeyClasses(
-        "name models engine decoding reasoning tasks judge max_excluded_share price track", "verify"
+        "name models engine decoding reasoning tasks judge max_excluded_share price track treatment", "verify"
     ),
     ModelConfig: KeyClasses(
         "path revision adapter tokenizer dtype chat_template_kwargs system_prompt prompt_style shots effort",
         "chat_template trust_remote_code server",
     ),
+    Effort: KeyClasses("system_prompt thinking_token_budget max_tokens"),
     JudgeConfig: KeyClasses("use allow_unpinned max_unscored_share ceiling", "model server"),
     JudgeCeiling: KeyClasses("calls tokens cost price"),
     Decoding: KeyClasses(
@@ -208,6 +210,8 @@ def _of_task(entry: Any, loc: Loc) -> Iterator[_Refusal]:
     kind = entry.get("kind")
     if isinstance(kind, str) and kind not in KINDS:
         yield _Refusal((*loc, "kind"), f"name the kind '{kind[:100]}', which is none of genbench's own")
+    for key in ("protocol", "group"):
+        yield from _of_value(entry.get(key), (*loc, key))
     yield from _of_data(entry.get("data"), (*loc, "data"))
     yield from _unclassed(entry.get("decoding"), DecodingOverride, (*loc, "decoding"))
     yield from _unclassed(entry.get("reference"), Reference, (*loc, "reference"))

@@ -25,6 +25,7 @@ VLLM: dict[str, Any] = {
     "dtype": "bfloat16",
     "arguments": {"quantization": None, "kv_cache_dtype": "auto", "speculative_config": None},
     "adapter": "none",
+    "effort": "low",
     "eos_token_id": 2,
     "trust_remote_code": False,
     "decoding": {"t": {"temperature": 0.6}},
@@ -44,6 +45,7 @@ CHANGED: dict[str, dict[str, Any]] = {
     "lora": {**VLLM, "adapter": "lora"},
     "engine": {**VLLM, "engine": {"name": "vllm", "version": "0.33"}},
     "server": SERVER,
+    "effort": {**VLLM, "effort": "high"},
 }
 """By treatment, the terms of a variant that only differs in it."""
 
@@ -176,8 +178,9 @@ def test_each_difference_beside_the_treatment_is_refused_by_name(treatment: str)
                 continue
         wrong.append(name)
     # A server renders the prompts itself: their texts are compared, and nothing is on disk here. It also
-    # parses the traces.
-    assert wrong == (["reasoning.close"] if treatment == "server" else [])
+    # parses the traces. An effort is told in the prompt, and has a limit of its own.
+    own = {"server": ["reasoning.close"], "effort": ["prompts.t", "max_tokens.t"]}
+    assert wrong == own.get(treatment, [])
 
 
 def test_groups_and_an_allowed_difference_beside_the_treatment() -> None:
