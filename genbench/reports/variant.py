@@ -155,7 +155,7 @@ def _behaviour(record: Comparison, variant: Variant) -> str:
         ]
         parts.append(f"replies end by themselves {points(ended[0])} -> {points(ended[1])} %")
     lengths = [task.length for task in variant.tasks.values() if task.length is not None]
-    if lengths:
+    if drawn and lengths:  # texts of likelihood tasks are given
         change = sum(lengths) / len(lengths) - 1
         parts.append(f"are {100 * abs(change):.1f} % {'longer' if change >= 0 else 'shorter'}")
     flips = [task.flips for task in variant.tasks.values() if task.flips is not None]
