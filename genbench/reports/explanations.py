@@ -111,7 +111,7 @@ def report_headline(report: Report) -> str:
         )
     if report.comparisons:
         names = " and ".join(run.name for run in report.runs)
-        return f"{names} cannot be compared: they differ in what must be equal (see below)."
+        return f"{names} cannot be compared: they differ in what must be equal, as `genbench compare` lists."
     return " ".join(_scores(run) for run in report.runs)
 
 
@@ -243,8 +243,10 @@ def _open_condition(record: Comparison) -> str:
     if suite.lower is not None and suite.mean_difference is not None and suite.lower <= -suite.margin:
         where = "" if len(suite.tasks) == 1 else " on average"
         distance = suite.mean_difference - suite.lower
-        times = (distance / suite.margin) ** 2
-        close = f"; {times:.2g} times as many problems could" if times > 1.05 else ""  # of an unchanged model
+        times = float(f"{(distance / suite.margin) ** 2:.2g}")  # two digits: 1,900 and not 1.9e+03
+        close = (
+            f"; {times:,.7g} times as many problems could" if times > 1.05 else ""
+        )  # of an unchanged model
         return (
             f"a loss of {_margin(suite.margin)} points{where} is not excluded (lower bound "
             f"{signed(suite.lower)}){close}"
