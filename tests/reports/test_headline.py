@@ -205,10 +205,8 @@ def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Pat
 def test_runs_that_cannot_be_compared_say_so() -> None:
     refused = ReportedComparison(base="base", tuned="tuned", record=None, refused="other terms")
     text = report_headline(report(reported("base"), reported("tuned"), comparisons=(refused,)))
-    assert (
-        text
-        == "base and tuned cannot be compared: they differ in what must be equal, as `genbench compare` lists."
-    )
+    assert text.startswith("base and tuned cannot be compared: they differ in what must be equal")
+    assert "`genbench compare`" in text
     assert task_sentences(refused) == {}
 
 
