@@ -54,6 +54,8 @@ def model_lines(
         ConfigError: the model cannot be used.
         PromptError: a prompt does not fit its context.
     """
+    if not tasks:
+        return ["!not looked at: no task of the suite could be read"]
     tasks = tasks_at_effort(suite, name, tasks)
     if not tasks:
         return ["!no task is drawn at this effort"]
