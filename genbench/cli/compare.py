@@ -175,7 +175,10 @@ def _compare_several(
     from genbench.reports.checkpoints import checkpoints_csv, checkpoints_text
     from genbench.store.json_files import replace
 
-    if output is not None and output.suffix.lower() != ".csv":
+    kind = "" if output is None else output.suffix.lower()
+    if kind not in ("", ".csv", ".html", ".htm"):
+        raise typer.BadParameter(f"{output}: wanted a name that ends in .csv or .html", param_hint="-o")
+    if output is not None and kind != ".csv":
         if tasks:
             raise typer.BadParameter("a page has all tasks; it goes with a .csv file", param_hint="--task")
         say_written([f"page: {genbench.report(runs, output, allow=allow).page}"], to_stderr=as_json)

@@ -106,7 +106,12 @@ def show(
         task_text,
     )
 
+    wanted = SampleFilter(status, sample, min_tokens, flip)
     if task is None:
+        if with_ is not None or wanted != SampleFilter():
+            raise typer.BadParameter(
+                f"wanted with these options: genbench show {run_dir} TASK", param_hint="TASK"
+            )
         results = latest_results(run_dir)
         print_results({results.model: results}, {results.model: run_dir}, as_json)
         if not as_json:
@@ -114,7 +119,6 @@ def show(
         return
     if flip is not None and with_ is None:
         raise typer.BadParameter("goes with --with RUN", param_hint="--flip")
-    wanted = SampleFilter(status, sample, min_tokens, flip)
 
     def problems(run: Path, kept: SampleFilter) -> list[ProblemRow]:
         return task_rows(run, task, kept)

@@ -65,7 +65,10 @@ def read_calibration(spec: JudgeSpec) -> list[CalibrationCase]:
         ConfigError: there is none, a line is damaged, or its label is none of the judge's.
     """
     if spec.file.calibration is None:
-        raise ConfigError(f"{spec.path}: judge '{spec.file.name}' has no calibration set; give 'calibration'")
+        raise ConfigError(
+            f"{spec.path}: judge '{spec.file.name}' has no calibration set; name a file of "
+            f"answers with labels, such as 'calibration: labelled.jsonl'; a line of it has {', '.join(_KEYS)}"
+        )
     path = spec.path.parent / spec.file.calibration
     try:
         lines = path.read_text(encoding="utf-8").split("\n")

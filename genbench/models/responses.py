@@ -363,6 +363,7 @@ class _Wanted:
 
     model: str
     models: Sequence[str]
+    picked: bool
     tasks: Mapping[str, LoadedTask]
     problems: Mapping[str, Mapping[str, Problem]]
     left_out: Mapping[str, frozenset[str] | None]
@@ -376,6 +377,7 @@ def read_responses(
     models: Sequence[str],
     *,
     subset: bool,
+    picked: bool = False,
     other_tasks: Sequence[str] = (),
 ) -> Responses:
     """Check the whole file. Its texts are not kept.
@@ -384,6 +386,7 @@ def read_responses(
         other_tasks: tasks of the suite that this run leaves out. Their lines are ignored.
         model: the model of the suite that gave the responses.
         models: all models of the suite. If there are several, each line must name its own.
+        picked: the run is of this model only. So a line that does not name a model of the suite is its own.
         subset: leave problems without any line out of the run, instead of refusing the file.
 
     Raises:
@@ -392,6 +395,7 @@ def read_responses(
     wanted = _Wanted(
         model,
         models,
+        picked or len(models) == 1,
         {task.name: task for task in tasks},
         {task.name: {problem.problem_id: problem for problem in task.problems} for task in tasks},
         {task.name: task.left_out for task in tasks} | dict.fromkeys(other_tasks),
@@ -426,9 +430,9 @@ def read_responses(
 
 
 def _is_ours(record: Mapping[str, Any], where: str, wanted: _Wanted) -> bool:
-    if len(wanted.models) <= 1:
-        return True
     named = record.get("model")
+    if wanted.picked:
+        return named == wanted.model or named not in wanted.models
     if named is None:
         raise ResponsesError(
             f"{where}: the suite has the models {', '.join(wanted.models)}: add 'model' to the line, or pick "

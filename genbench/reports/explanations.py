@@ -100,18 +100,21 @@ _DISCOVERED = 0.05
 
 
 def report_headline(report: Report) -> str:
-    """Return one sentence: the verdict of the comparison, or the scores if there is no comparison."""
+    """Return one sentence: the verdict of the comparison, or the scores if there is no comparison.
+
+    Of several comparisons each has the mean and whether the release rule is met. The reasons of five filled a
+    screen: they are with the changes of each.
+    """
     failed = [line for run in report.runs for line in run.results.failed]
     if failed:
         return f"These numbers must not be used: {failed[0]}."
     compared = [item for item in report.comparisons if item.record]
     if compared:
-        return " ".join(
-            verdict_sentence(item.base, item.tuned, item.record) for item in compared if item.record
-        )
+        told = verdict_sentence if len(compared) == 1 else _short_verdict
+        return " ".join(told(item.base, item.tuned, item.record) for item in compared if item.record)
     if report.comparisons:
         names = " and ".join(run.name for run in report.runs)
-        return f"{names} cannot be compared: they differ in what must be equal (see below)."
+        return f"{names} cannot be compared: they differ in what must be equal, as `genbench compare` lists."
     return " ".join(_scores(run) for run in report.runs)
 
 
@@ -140,6 +143,15 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
         changed = ", ".join(f"{name}: {changed_words(found)}" for name, found in record.texts.items())
         return f"Nothing here is scored, so there is no verdict. {changed}."
     parts = (_mean(base, tuned, record), _stopping(tuned, record), _release(record), _not_gating(record))
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _short_verdict(base: str, tuned: str, record: Comparison) -> str:
+    """Return the verdict without the reasons of the release rule."""
+    if record.variant is not None or not record.tasks:
+        return verdict_sentence(base, tuned, record)
+    released = _release(record).partition(":")[0].lower()
+    parts = (f"{_mean(base, tuned, record)}, {released}", _stopping(tuned, record))
     return " ".join(f"{part}." for part in parts if part)
 
 
@@ -243,8 +255,10 @@ def _open_condition(record: Comparison) -> str:
     if suite.lower is not None and suite.mean_difference is not None and suite.lower <= -suite.margin:
         where = "" if len(suite.tasks) == 1 else " on average"
         distance = suite.mean_difference - suite.lower
-        times = (distance / suite.margin) ** 2
-        close = f"; {times:.2g} times as many problems could" if times > 1.05 else ""  # of an unchanged model
+        times = float(f"{(distance / suite.margin) ** 2:.2g}")  # two digits: 1,900 and not 1.9e+03
+        close = (
+            f"; {times:,.7g} times as many problems could" if times > 1.05 else ""
+        )  # of an unchanged model
         return (
             f"a loss of {_margin(suite.margin)} points{where} is not excluded (lower bound "
             f"{signed(suite.lower)}){close}"

@@ -22,7 +22,7 @@ from genbench.analysis.sides.side import Side
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
 from genbench.reports.efforts import EFFORTS, effort_lines, effort_rows, efforts_csv
-from genbench.reports.explanations import report_headline, task_sentences
+from genbench.reports.explanations import report_headline, task_sentences, verdict_sentence
 from genbench.reports.page.data import (
     PARQUET,
     PackedParts,
@@ -429,7 +429,10 @@ def markdown(report: Report) -> str:
     compared = [item for item in report.comparisons if item.record]
     for item in compared:
         lines += [*_comparison_table(item, report), ""]
-        lines += _folded("Why", [f"- {markdown_text(line)}" for line in task_sentences(item).values()])
+        why = list(task_sentences(item).values())
+        if len(compared) > 1 and item.record:
+            why = [verdict_sentence(item.base, item.tuned, item.record), *why]
+        lines += _folded("Why", [f"- {markdown_text(line)}" for line in why])
     scores = _score_tables(report)
     lines += _folded("Scores", scores) if compared else scores
     if report.efforts:

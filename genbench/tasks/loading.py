@@ -43,7 +43,10 @@ from genbench.tasks.plugin_guard import GuardedTask
 from genbench.tasks.rollouts import RolloutTask
 from genbench.types import Problem
 
-_FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
+_FIELDS_HINT = (
+    "; data.fields says which column is which, as in {question: problem, reference: answer}, or "
+    "{reference: null} for a verifier that reads none"
+)
 
 
 @runtime_checkable

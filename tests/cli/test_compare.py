@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ready_runs import RIGHT, WRONG, MakeRun
+
 from .conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -237,3 +239,16 @@ def test_replies_that_no_engine_drew_have_no_drift(genbench: Cli, place: Path) -
     assert "out/base: no reply of an engine to score" in outcome.err
     assert "no task 'sum'" in genbench("drift", "out/base", "suite.yaml", "--task", "sum").err
     assert list((place / "out" / "base").glob("drift.*")) == []
+
+
+def test_the_table_of_several_runs_is_a_page_or_csv_by_its_name(
+    genbench: Cli, make_run: MakeRun, tmp_path: Path
+) -> None:
+    runs = [make_run(name, lambda _: [RIGHT, WRONG] * 2, n=20) for name in ("a", "b", "c")]
+    assert genbench("compare", *runs, "-o", tmp_path / "t.csv").code == 0
+    assert genbench("compare", *runs, "-o", tmp_path / "t.html").code == 0
+    assert (tmp_path / "t.csv").read_text().startswith("run,path,task,part")
+    assert (tmp_path / "t.html").read_text().startswith("<!doctype html>")
+    refused = genbench("compare", *runs, "-o", tmp_path / "t.xlsx")
+    assert refused.code == 2 and ".csv or .html" in " ".join(refused.err.split())
+    assert not (tmp_path / "t.xlsx").exists()

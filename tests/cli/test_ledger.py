@@ -111,7 +111,8 @@ def test_base_note_and_track_are_kept(genbench: Cli, place: Path) -> None:
     assert genbench("ledger", "base", "nightly", uid[:8], "--reason", "newer").code == 0
     assert genbench("ledger", "note", "nightly", "2024-10-05", "new driver", "--kind", "engine").code == 0
     assert genbench("ledger", "note", "nightly", "soon", "x").code == 2
-    assert genbench("ledger", "track", "nightly", "--alarms", "2", "--nights", "250").code == 0
+    budget = genbench("ledger", "track", "nightly", "--alarms", "2", "--nights", "250")
+    assert (budget.code, budget.out) == (0, "nightly: 2 alarms and 250 runs a year\n")
     with open_ledger() as opened:
         history = track_history(opened, "nightly")
     assert history.track.alarms_per_year == 2 and history.track.base_uid == uid

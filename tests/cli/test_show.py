@@ -73,6 +73,11 @@ def test_a_misspelt_status_is_named(genbench: Cli, out: Path) -> None:
     assert outcome.code == 2 and "did you mean 'wrong'" in outcome.err
 
 
+def test_a_filter_of_samples_wants_a_task(genbench: Cli, out: Path) -> None:
+    outcome = genbench("show", out / "base", "--status", "wrong")
+    assert outcome.code == 2 and f"genbench show {out / 'base'} TASK" in " ".join(outcome.err.split())
+
+
 def test_report_prints_its_path_and_its_markdown(genbench: Cli, out: Path) -> None:
     outcome = genbench("report", out / "base", out / "tuned")
     assert outcome.out == f"report: {out / 'report.html'}\n"

@@ -77,6 +77,16 @@ def test_lines_of_another_model_are_ignored(tmp_path: Path, task: LoadedTask) ->
     assert len(found.problems["t"]) == 2
 
 
+def test_the_lines_of_a_picked_model_are_its_own_and_those_without_a_model(
+    tmp_path: Path, task: LoadedTask
+) -> None:
+    path = tmp_path / "responses.jsonl"
+    mine, other = whole(task), [record | {"model": "n"} for record in whole(task)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in mine + other))
+    found = read_responses(path, [task], "m", ["m", "n"], subset=False, picked=True)
+    assert len(found.problems["t"]) == 2
+
+
 def test_a_subset_leaves_out_what_has_no_line(tmp_path: Path, task: LoadedTask) -> None:
     name = task.problems[0].problem_id
     found = read(tmp_path, task, [line(name, 0), line(name, 1)], subset=True)

@@ -30,7 +30,8 @@ _BELOW_CHANCE = (
 )
 _LACKING = "the samples without an answer cost the score"
 _WORSE_THAN_GUESSES = (
-    "answers or options are read wrongly, or the model picks what is wrong; look at some with show"
+    "answers or options are read wrongly, or the model picks what is wrong; look at some with "
+    "`genbench show RUN TASK`"
 )
 _JUDGE = (
     "the judge hardly agrees with people: kappa {0:.2f} on {1} calibration labels; look at its mistakes with "
@@ -45,14 +46,14 @@ _UNTRIED = (
     "labels (`calibration:` of the judge file), and run `genbench judge check`"
 )
 _OWN_JUDGE = "the judge is the model under test: it grades its own answers; name another judge"
-_LOST_TEXT = "nothing was extracted from {0:.0%} of the samples; look at some with show"
+_LOST_TEXT = "nothing was extracted from {0:.0%} of the samples; look at some with `genbench show RUN TASK`"
 _MALFORMED = (
     "{0:.0%} of the answers do not have the form that the task asks for (format error), which is what it "
-    "measures; look at some with show --status format_error"
+    "measures; look at some with `genbench show RUN TASK --status format_error`"
 )
 _INSTEAD = (
-    "no function call was read in {0:.0%} of the samples: {1:,} of {2:,} are {3}; look at some with show, "
-    "and with genbench prompts at what the prompt asks for"
+    "no function call was read in {0:.0%} of the samples: {1:,} of {2:,} are {3}; look at some with "
+    "`genbench show RUN TASK`, and with `genbench prompts` at what the prompt asks for"
 )
 _CUT = (
     "{0:.0%} of the samples were cut off by max_tokens or a content filter{1}; raise max_tokens, or read the "
@@ -66,7 +67,8 @@ _OPEN: Mapping[str, str] = {
     "reasoning parser takes the whole reply for the trace; start the server with the parser of this model, "
     "or without one",
     "model": "{0:.0%} of the replies end within their trace, and none was cut off: the model ends its turn "
-    "there, or writes other tags than `reasoning` says; look at some with show --status unclosed_trace",
+    "there, or writes other tags than `reasoning` says; look at some with "
+    "`genbench show RUN TASK --status unclosed_trace`",
 }
 _LOOPS = (
     "{0:.0%} of the samples repeat themselves until they are cut off ({1:.0%} of those that are cut off; the "

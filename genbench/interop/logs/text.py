@@ -37,7 +37,12 @@ def imported_logs_text(record: ImportedLogs) -> str:
         lines += ["", f"{len(record.left_out)} logs could not be read:"]
         lines += [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in record.left_out.items()]
     there = len(record.runs) - new
-    lines += ["", f"{new} runs made" + (f", {there} were there" if there else "") + _others(record)]
+    lines += [
+        "",
+        f"{new} run{'s' if new != 1 else ''} made"
+        + (f", {there} were there" if there else "")
+        + _others(record),
+    ]
     if record.runs:
         newest = record.runs[-1].folder
         then = f"genbench trend {record.track}" if record.track else f"genbench show {newest}"

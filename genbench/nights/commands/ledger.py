@@ -275,6 +275,14 @@ def ledger_track(
 
     with _opened(ledger, notes, create=False) as opened:
         set_track(opened, track, alarms_per_year=alarms, nights_per_year=nights, by=_user())
+    kept = [
+        f"{value:g} {what}" for value, what in ((alarms, "alarms"), (nights, "runs")) if value is not None
+    ]
+    print(
+        f"{track}: {' and '.join(kept)} a year"
+        if kept
+        else f"{track}: nothing set; give --alarms or --nights"
+    )
 
 
 def _opened(ledger: str | None, notes: Path | None, *, create: bool = True) -> Ledger:

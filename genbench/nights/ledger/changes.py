@@ -218,7 +218,9 @@ def _change(connection: Connection, name: str) -> Change:
     row = connection.execute(select(table).where(table.c.id == name)).first()
     if row is None:
         known = connection.scalars(select(table.c.id).where(table.c.state == "open")).all()
-        raise InputError(f"the ledger has no change '{name}'{nearest(name, known)}")
+        raise InputError(
+            f"the ledger has no change '{name}'{nearest(name, known)}; `genbench trend TRACK` names them"
+        )
     return change_of(row)
 
 

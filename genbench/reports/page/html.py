@@ -192,8 +192,9 @@ _FIRST = 3
 
 def first_causes(report: Report) -> list[str]:
     """Return the causes of the largest changes, a sentence each, for the first screen of a page."""
+    several = len(report.comparisons) > 1
     found = [
-        (abs(task.difference), task_sentences(item)[name])
+        (abs(task.difference), (f"{item.tuned}: " if several else "") + task_sentences(item)[name])
         for item in report.comparisons
         if item.record
         for name, task in item.record.tasks.items()

@@ -12,7 +12,7 @@ from genbench.reports import result_tables
 from genbench.reports.adaptive_looks import LOOKS, look_rows, spent_words
 from genbench.reports.checkpoints import NOTES, matrix_rows, meta_text, said
 from genbench.reports.efforts import EFFORTS, effort_lines, effort_rows
-from genbench.reports.explanations import task_sentences
+from genbench.reports.explanations import task_sentences, verdict_sentence
 from genbench.reports.glossary import FIVE_QUESTIONS, GLOSSARY, anchor, explained
 from genbench.reports.numbers import interval, points, signed
 from genbench.reports.table import DETAILS
@@ -54,7 +54,9 @@ def page_environment(*packages: str) -> jinja2.Environment:
         effort_rows=effort_rows,
         effort_lines=effort_lines,
     )
-    environment.globals.update(task_sentences=task_sentences, spent_words=spent_words)
+    environment.globals.update(
+        task_sentences=task_sentences, verdict_sentence=verdict_sentence, spent_words=spent_words
+    )
     environment.globals.update(drawn_elsewhere=ready_responses)
     environment.globals.update(
         matrix_rows=matrix_rows, said=said, meta_text=meta_text, checkpoint_notes=NOTES

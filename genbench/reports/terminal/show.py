@@ -99,11 +99,12 @@ def _head(record: SampleRow) -> str:
     score = "-" if record.score is None else f"{record.score:g}"
     turn = f", turn {record.turn + 1}" if record.turn else ""
     turn = ", ending" if record.is_ending else turn
+    tokens = "" if record.completion_tokens is None else f", {record.completion_tokens} tokens"
     seconds = "" if record.seconds is None else f", {record.seconds:.1f} s"
     touched = ", touched history or network" if record.touched else ""
     return (
         f"── sample {record.sample_index}{turn}: {record.status or 'not verified'} (score {score}), "
-        f"finish {record.finish_reason}, {record.completion_tokens} tokens{seconds}, "
+        f"finish {record.finish_reason}{tokens}{seconds}, "
         f"trace {record.trace_status}{touched}"
     )
 

@@ -173,10 +173,10 @@ def _replayed(
     others = [entry.label for entry in suite.config.tasks if entry.label not in {task.name for task in whole}]
     for name in chosen:
         tasks = tasks_at_effort(suite, name, whole)
-        names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
+        names, picked = list(suite.config.models), bool(options.models) and len(chosen) == 1
         subset = options.subset == "responses"
         drawn = [task for task in tasks if task.is_drawn]
-        found = read_responses(path, drawn, name, names, subset=subset, other_tasks=others)
+        found = read_responses(path, drawn, name, names, subset=subset, picked=picked, other_tasks=others)
         answered = [only(task, found.problems[task.draw]) for task in tasks if found.problems[task.draw]]
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")

@@ -62,7 +62,7 @@ def test_lost_answers_and_changed_formats_are_alarms(make_run: MakeRun) -> None:
     assert lost_share(lost.tasks["sums"]) == 0.75
     found = alarms({"base": good, "tuned": lost})
     assert [alarm.where for alarm in found] == ["tuned/sums", "tuned/sums"]
-    assert {"nothing was extracted from 75% of the samples; look at some with show"} < {
+    assert {"nothing was extracted from 75% of the samples; look at some with `genbench show RUN TASK`"} < {
         alarm.text for alarm in found
     }
     assert any(
