@@ -79,6 +79,7 @@ def test_the_files_are_written_with_a_final_newline() -> None:
         Path("suites") / "suite.schema.json",
         Path("policies") / "policy.schema.json",
         Path("docs") / "glossary.md",
+        Path("docs") / "json.md",
     }
     assert all(text == f"{text.rstrip()}\n" for text in files.values())
 

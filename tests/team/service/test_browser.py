@@ -39,12 +39,13 @@ class Site:
 
     def __init__(self, url: str, service: Service, change: str, uid: str, before: str) -> None:
         self.url, self.service = url, service
+        self.change = f"/tracks/nightly/changes/{change}"
         self.pages = (
             *("/", "/queue", "/jobs/1", "/watches", "/cost", "/compare", "/glossary", "/login"),
             *("/runs", "/samples", "/tracks/nightly", "/tracks/nightly/runs", "/tracks/nightly/series/gpqa"),
             *(f"/runs/{uid}", f"/runs/{uid}/report", f"/runs/{uid}/samples?task=gpqa&problem=p1"),
             f"/compare?base={before}&tuned={uid}",
-            f"/tracks/nightly/changes/{change}",
+            self.change,
             "/runs?tag=sweep&column=tags&column=task:gpqa&column=meta:lr&x=lr&y=gpqa",
             f"/table?run={before}&run={uid}",
         )
@@ -122,7 +123,7 @@ def test_nothing_of_a_stranger_runs_and_no_request_leaves(browser: Any, site: Si
 
 
 def test_no_page_breaks_its_own_content_security_policy(browser: Any, site: Site) -> None:
-    for path in site.pages:
+    for path in (*site.pages, site.change):
         browser.get(site.url + path)
     charts = WebDriverWait(browser, 60)
     charts.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".zoomed .scatterlayer .point"))
@@ -167,7 +168,7 @@ def test_without_javascript_everything_is_there_by_keyboard_alone(browser: Any, 
         keys(browser, "night", "2026-11-20", Keys.ENTER)
         shows(browser, "h1", "Job 2: queued")
         assert list_jobs(site.service.queue)[0].requested_by == "ada"
-        browser.get(site.url + site.pages[-1])
+        browser.get(site.url + site.change)
         keys(browser, "note", "looked at it", Keys.ENTER)
         shows(browser, "main", "State: explained")
 
@@ -186,7 +187,7 @@ def test_charts_say_their_values_zoom_and_open_runs(browser: Any, site: Site) ->
     assert violations(browser) == []
     browser.execute_script(
         "document.querySelector('.zoomed').emit('plotly_click', {points: [{customdata: arguments[0]}]})",
-        site.pages[-1].rpartition("/")[2],
+        site.change.rpartition("/")[2],
     )
     waiting.until(lambda driver: "/runs/" in driver.current_url)
 
