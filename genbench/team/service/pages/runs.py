@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from sqlalchemy import select
@@ -91,9 +91,7 @@ def report_policy() -> str:
     )
 
 
-@router.get("/runs")
-def runs_page(  # noqa: PLR0917 - FastAPI passes them by name
-    request: Request,
+def _wanted(  # noqa: PLR0917 - FastAPI passes them by name
     text: Text = "",
     model: Text = "",
     track: Text = "",
@@ -102,32 +100,35 @@ def runs_page(  # noqa: PLR0917 - FastAPI passes them by name
     until: Date = "",
     tag: Text = "",
     meta: Text = "",
+) -> RunSearch:
+    """Return what is looked for among the runs."""
+    return RunSearch(text, model, track, suite, since, until, tag=tag, meta=meta)
+
+
+Wanted = Annotated[RunSearch, Depends(_wanted)]
+
+
+@router.get("/runs")
+def runs_page(  # noqa: PLR0917 - FastAPI passes them by name
+    request: Request,
+    wanted: Wanted,
     column: Columns = None,
     x: Text = "",
     y: Text = "",
     after: Start = 0,
 ) -> HTMLResponse:
     """Return the page on which runs are looked for, with scores and values as columns and as a chart."""
-    wanted = RunSearch(text, model, track, suite, since, until, tag=tag, meta=meta)
     return _listed(request, wanted, after, columns=column or (), x=x, y=y)
 
 
 @router.get("/runs.csv")
-def runs_csv(  # noqa: PLR0917 - FastAPI passes them by name
+def runs_csv(
     request: Request,
-    text: Text = "",
-    model: Text = "",
-    track: Text = "",
-    suite: Text = "",
-    since: Date = "",
-    until: Date = "",
-    tag: Text = "",
-    meta: Text = "",
+    wanted: Wanted,
     column: Columns = None,
 ) -> Response:
     """Return the runs that are looked for as CSV, with the chosen columns, tags, note and all values."""
     ledger = service(request).ledger
-    wanted = RunSearch(text, model, track, suite, since, until, tag=tag, meta=meta)
     runs = read_runs(ledger, wanted, 0, _MOST_CSV)
     own = [f"meta:{key}" for key in dict.fromkeys(key for run in runs for key in run.meta)]
     found = run_table(ledger, runs, [*(column or ()), "tags", "note", *own])
