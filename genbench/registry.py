@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -275,6 +276,7 @@ class PlugIn:
         try:
             with _searched(self.folder):
                 found: Any = import_module(module)
+                _forget_bytecode(found)
         except (Exception, SystemExit) as error:  # foreign code may raise anything while it is imported
             raise self._import_failed(error, module) from error
         for part in attr.split("."):
@@ -443,6 +445,24 @@ def _clash_words(items: list[PlugIn]) -> str:
 
 def _public(module: Any) -> list[str]:
     return [name for name in dir(module) if not name.startswith("_")]
+
+
+def _forget_bytecode(module: Any) -> None:
+    """Remove the compiled file of a module whose source was edited just now.
+
+    Python tells edits apart by size and whole seconds: after a second edit of equal size in that second the
+    next process would run the first one.
+    """
+    source, compiled = (
+        getattr(module, "__file__", None),
+        getattr(getattr(module, "__spec__", None), "cached", None),
+    )
+    with suppress(OSError):
+        if source and compiled and time.time() - Path(source).stat().st_mtime < _WHOLE_SECONDS:
+            Path(compiled).unlink()
+
+
+_WHOLE_SECONDS = 2.0
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,3 +211,21 @@ def test_a_benchmark_that_is_not_here_is_refused_with_the_reason(name: str) -> N
     with pytest.raises(ConfigError, match=f"^task '{name}' is not offered: .*\\w{{4,}}( \\w+){{4}}"):
         registry.load("task", name)
     assert name not in registry.names("task")
+
+
+LOAD = """\
+import sys
+from genbench.registry import find
+print(find("verifier", "edited:ANSWER", sys.argv[1], is_allowed=True).load())
+"""
+
+
+def test_a_second_edit_in_the_same_second_is_seen(tmp_path: Path) -> None:
+    second = time.time() + 3600  # no machine is so slow that it is over
+    said = []
+    for answer in (1, 2):
+        (tmp_path / "edited.py").write_text(f"ANSWER = {answer}\n")
+        os.utime(tmp_path / "edited.py", (second, second))
+        command = [sys.executable, "-c", LOAD, str(tmp_path)]
+        said.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert said == ["1\n", "2\n"]
