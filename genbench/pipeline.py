@@ -152,7 +152,7 @@ def evaluate(
 
     The weights have no digest, so the run's identity is what is declared here. Called again with the same
     step and track, it continues the run that it finds. Without a step every call is a run of its own. Such a
-    run can be no base of a gate.
+    run cannot be a base of a gate.
 
     Args:
         model: an AsyncLLM or LLM of vLLM, a model of Transformers, or an async function of a request

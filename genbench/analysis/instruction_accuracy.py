@@ -130,7 +130,7 @@ def _shares(verdict: Verdict | None) -> dict[str, float]:
     """Return one sample's share by mode and kind, over its turns and over repeated instructions."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for name, value in (verdict.parts if verdict is not None and verdict.score is not None else {}).items():
-        # `strict/0/1/punctuation:no_comma` is mode, turn, place and kind. Other parts are no instructions.
+        # `strict/0/1/punctuation:no_comma` is mode, turn, place and kind. Other parts are not instructions.
         mode, turn_and_rest = name.partition("/")[::2]
         kind = turn_and_rest.split("/", 2)[-1]
         if turn_and_rest[:1].isdigit() and ":" in kind:

@@ -23,7 +23,7 @@ def noise(
     the engine adds because it is not deterministic.
 
     Raises:
-        InputError: a path is no run folder, both are one folder, or a run is not finished.
+        InputError: a path is not a run folder, both are one folder, or a run is not finished.
         NotComparableError: the models, terms or seeds do not fit.
     """
     comparability.check_names(allow)
@@ -53,7 +53,7 @@ def _sides(first: Path, second: Path) -> tuple[Side, Side]:
     """Read two finished runs.
 
     Raises:
-        InputError: a path is no run folder, both are one folder, or a run is not finished.
+        InputError: a path is not a run folder, both are one folder, or a run is not finished.
     """
     for path in (first, second):
         if path.is_file():

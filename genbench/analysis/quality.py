@@ -77,7 +77,7 @@ class TaskQuality(JsonRecord):
     )
     reliability: float | None = Field(description="split-half reliability; null below eight runs")
     monotonic: float | None = Field(
-        description="rank correlation of step and score; null if the runs are no steps of one training"
+        description="rank correlation of step and score; null if the runs are not steps of one training"
     )
     ceiling: Share = Field(
         description="what a perfect model would score if keys are wrong that are more likely so than not"

@@ -157,7 +157,7 @@ class SharePair:
 def stopping_changes(pairs: Mapping[str, SharePair], level: float = ALPHA) -> dict[str, StoppingChange]:
     """Return the change of each task.
 
-    Shares that no problem changes are no tests: by the sizes of the differences alone they cannot be shown.
+    Shares that no problem changes are not tests: by the sizes of the differences alone they cannot be shown.
 
     Args:
         level: the chance of telling any change of an unchanged model.

@@ -58,7 +58,7 @@ class Transcript:
 
 
 def read_transcript(sample: Sample) -> Transcript:
-    """Return what happened in the turns of a sample. The result of a harness is no turn."""
+    """Return what happened in the turns of a sample. The result of a harness is not a turn."""
     turns = sample.turns
     ending = _ending(turns[-1])
     if ending is not None:

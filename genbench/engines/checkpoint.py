@@ -44,7 +44,7 @@ def is_declared(identity: str) -> bool:
 def no_gate_base(run: str) -> str:
     """Return why a run of a declared model cannot be the base of a gate, in words."""
     return (
-        f"{run}: its weights were in the memory of a process and have no digest, so it can be no base of a "
+        f"{run}: its weights were in the memory of a process and have no digest, so it cannot be a base of a "
         "gate; draw the same step from its checkpoint with: genbench run"
     )
 

@@ -524,7 +524,7 @@ class FoundMemoryModel(FoundModel):
         """Return that nobody has hashed the weights."""
         return (
             f"the weights have no digest, only what was declared ({self.identity.removeprefix(DECLARED)}): "
-            "this run can be no base of a gate",
+            "this run cannot be a base of a gate",
         )
 
 

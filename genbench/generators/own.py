@@ -164,7 +164,7 @@ class OwnRowMaker:
         try:
             told = json.loads(returned.value)
         except (ValueError, TypeError, RecursionError) as error:
-            raise DataError(f"{where}: row {key.index} is no JSON: {error}") from None
+            raise DataError(f"{where}: row {key.index} is not JSON: {error}") from None
         if "failed" in told:
             raise DataError(f"{where}: {told['failed']}")
         return _row(told["row"], f"{where}: row {key.index}")

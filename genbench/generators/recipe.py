@@ -55,7 +55,7 @@ class Recipe:
         """Return the recipe of a record.
 
         Raises:
-            DataError: it is no recipe, or that of another version of genbench's generator.
+            DataError: it is not a recipe, or that of another version of genbench's generator.
         """
         try:
             found = cls(

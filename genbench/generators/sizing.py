@@ -53,7 +53,7 @@ class PieceCounts:
     def whole(self, messages: Sequence[Message]) -> int:
         """Return the tokens of the contents of messages, and those of the template from the second one on.
 
-        The beginning of an answer, which is the assistant's message at the end, is no message of its own.
+        The beginning of an answer, which is the assistant's message at the end, is not a message of its own.
         """
         contents = [message.content for message in messages if message.content]
         users = sum(message.role != "assistant" for message in messages)

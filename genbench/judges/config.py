@@ -51,7 +51,7 @@ class FreeReply(Strict):
             try:
                 groups = re.compile(source).groups
             except re.error as error:
-                raise ValueError(f"patterns: {source!r} is no regular expression: {error}") from None
+                raise ValueError(f"patterns: {source!r} is not a regular expression: {error}") from None
             if groups != 1:
                 raise ValueError(f"patterns: {source!r} has {groups} groups, wanted one: the verdict")
         return self

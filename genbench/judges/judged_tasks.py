@@ -254,7 +254,7 @@ def _json_lines(path: Path, what: str, keys: str) -> Iterator[tuple[int, Mapping
         what: the key of the suite that names the file. keys: the wanted ones, for messages.
 
     Raises:
-        ConfigError: the file cannot be read, or a line is no object.
+        ConfigError: the file cannot be read, or a line is not an object.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")

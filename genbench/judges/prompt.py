@@ -46,7 +46,7 @@ def tokens_of(tokenizer: Any) -> frozenset[str]:
     """Return the control tokens of a tokenizer of transformers.
 
     They are its special tokens, and its added tokens that look like marks. Some tokenizers also add runs of
-    blanks or plain words, which are no control tokens.
+    blanks or plain words, which are not control tokens.
     """
     special = {str(token) for token in getattr(tokenizer, "all_special_tokens", ())}
     added: Mapping[str, int] = getattr(tokenizer, "get_added_vocab", dict)()

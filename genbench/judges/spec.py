@@ -54,7 +54,7 @@ _DECIDING_KEYS = frozenset(
 _LATER_KEYS = {"graded", "each", "labels_by_reference", "reply", "vetoes", "better", "first_token", "rewards"}
 """Further ones. At their defaults they leave a judge the one that it was before there were such keys."""
 _ASKED_AS = {"api", "fields", "seed_bits", "query", "body", "replies_as"}
-"""What a suite says of a judge's server. At its defaults it is no part of the digest either."""
+"""What a suite says of a judge's server. At its defaults it is not part of the digest either."""
 
 
 def load_form(file: JudgeFile, path: Path) -> JudgeForm:
@@ -86,7 +86,7 @@ def _form_class(name: str, path: Path) -> type[JudgeForm]:
         raise ConfigError(f"{path}: form: {error}") from None
     if not (isinstance(found, type) and issubclass(found, JudgeForm)):
         raise ConfigError(
-            f"{path}: form: {name} is no judge form; wanted a class that derives from "
+            f"{path}: form: {name} is not a judge form; wanted a class that derives from "
             "genbench.judges.forms.protocol.JudgeForm"
         )
     return found
@@ -239,7 +239,7 @@ def pinned_prompt(file: JudgeFile, path: Path) -> str:
     found = "sha256:" + hashlib.sha256(prompt.encode()).hexdigest()
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", file.prompt_digest):
         raise ConfigError(
-            f"{path}: prompt_digest: '{file.prompt_digest[:80]}' is no digest; that of {prompt_path} is: "
+            f"{path}: prompt_digest: '{file.prompt_digest[:80]}' is not a digest; that of {prompt_path} is: "
             f"prompt_digest: {found}"
         )
     if found != file.prompt_digest:

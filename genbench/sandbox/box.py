@@ -89,7 +89,7 @@ class Sandbox:
         try:
             return Returned(json.loads(answers[-1]))
         except (ValueError, RecursionError, MemoryError) as error:
-            return Returned(failure="runtime_error", why=f"what it returned is no JSON: {error}")
+            return Returned(failure="runtime_error", why=f"what it returned is not JSON: {error}")
 
     def _grade(self, program: Program, checks: Checks, limits: Limits, accept: Accept | None = None) -> Grade:
         """Run and check a program.

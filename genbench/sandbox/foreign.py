@@ -87,7 +87,7 @@ def run_foreign(
     try:
         return [json.loads(line) for line in found.stdout.splitlines()]
     except ValueError as error:
-        raise DataError(f"the task's code printed what is no JSON: {error}") from error
+        raise DataError(f"the task's code printed what is not JSON: {error}") from error
 
 
 class ForeignProcess:

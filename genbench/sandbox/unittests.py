@@ -61,12 +61,12 @@ def names_of_tests(tests: str) -> tuple[str, ...]:
     """Return the names of the tests in a source, in the order in which unittest runs them.
 
     Raises:
-        DataError: it is no Python, or has no class TestCases with a test.
+        DataError: it is not Python, or has no class TestCases with a test.
     """
     try:
         tree = ast.parse(tests)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"unittest reference: the tests are no Python: {error}") from None
+        raise DataError(f"unittest reference: the tests are not Python: {error}") from None
     classes = {item.name: item for item in tree.body if isinstance(item, ast.ClassDef)}
     if CLASS not in classes:
         raise DataError(f"unittest reference: the tests have no class {CLASS}")
@@ -135,7 +135,7 @@ class UnittestRunner:
         It passes if each test of the source has passed, and nothing that the tests rest on was changed.
 
         Raises:
-            DataError: the tests are no class of tests.
+            DataError: the tests are not a class of tests.
             SandboxError: no program runs here any more.
         """
         names = names_of_tests(tests)

@@ -189,7 +189,7 @@ def corpus_difference(
 
 def _function(metric: str, counts: Floats) -> Callable[[Floats], Floats]:
     if metric not in METRICS:
-        raise InputError(f"'{metric}' is no corpus metric; valid: {', '.join(METRICS)}")
+        raise InputError(f"'{metric}' is not a corpus metric; valid: {', '.join(METRICS)}")
     if len(counts) == 0:
         raise InputError("no problems: at least one is needed for a corpus metric")
     return METRICS[metric]

@@ -69,7 +69,7 @@ _LETTERS = ("a", "b", "c", "d", "e", "f")
 _NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d,]*(?:\.\d+)?\s?%?|[-+]?\d+\s?/\s?\d+")
 _LATEX = re.compile(r"\\[a-zA-Z]+|[_^{}]|\$")
 _LONG, _FEW = 80, 12
-"""Characters from which a reference is no short text, and values up to which references are labels."""
+"""Characters from which a reference is not a short text, and values up to which references are labels."""
 
 
 @dataclass(slots=True)

@@ -72,7 +72,7 @@ def official_tagged_calls(text: str) -> tuple[Call, ...]:
     The line breaks inside the tags are required. JSON that does not parse is passed over.
 
     Raises:
-        CallError: a call is no object with a name and arguments.
+        CallError: a call is not an object with a name and arguments.
     """
     found: list[Any] = []
     for _, body in enclosed(text, _TAG, "\n</tool_call>"):
@@ -83,7 +83,7 @@ def official_tagged_calls(text: str) -> tuple[Call, ...]:
     calls = []
     for item in found:
         if not isinstance(item, dict) or not isinstance(item.get("arguments"), dict) or "name" not in item:
-            raise CallError("a call is no object with 'name' and 'arguments'")
+            raise CallError("a call is not an object with 'name' and 'arguments'")
         calls.append(Call(str(item["name"]), item["arguments"]))
     return tuple(calls)
 

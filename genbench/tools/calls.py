@@ -45,7 +45,7 @@ class Parsed:
     """The calls of a reply in their order.
 
     `broken` says why something that looks like a call could not be read. It is None if there is no such text.
-    A reply with a broken call has no calls: half of an answer is no answer.
+    A reply with a broken call has no calls: half of an answer is not an answer.
     """
 
     calls: tuple[Call, ...] = ()
@@ -104,13 +104,13 @@ def touches_history_or_network(text: str) -> bool:
 
 
 class CallError(ValueError):
-    """A text is no call. The message says why."""
+    """A text is not a call. The message says why."""
 
 
 def tagged_calls(message: Mapping[str, Any]) -> str:
     """Return the calls of a message of the OpenAI chat API as text with `<tool_call>` tags.
 
-    Verifiers see one text, so calls are written back into it. Arguments that are no JSON stay as they are,
+    Verifiers see one text, so calls are written back into it. Arguments that are not JSON stay as they are,
     and the call is then broken.
     """
     found = []

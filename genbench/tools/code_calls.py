@@ -34,7 +34,7 @@ def code_calls(text: str, language: CodeLanguage, *, official: bool = False) -> 
         official: drop arguments without a name, as the official decoder of BFCL does.
 
     Raises:
-        CallError: the text is no call, two arguments have one name, or one has none.
+        CallError: the text is not a call, two arguments have one name, or one has none.
     """
     head = _NAME.match(text)
     if head is None:
@@ -119,7 +119,7 @@ def _text(value: str, language: CodeLanguage) -> str:
     """Return an argument as the official decoder has it: quotes around a whole literal are removed.
 
     Raises:
-        CallError: the argument is no expression of the language.
+        CallError: the argument is not an expression of the language.
     """
     if not value:
         raise CallError("an argument has no value")
@@ -162,7 +162,7 @@ def _check_expression(value: str) -> None:
     """Refuse two operands next to each other, outside of brackets. Their inside only has to be balanced.
 
     Raises:
-        CallError: the value is no expression.
+        CallError: the value is not an expression.
     """
     place, operand = 0, False
     while place < len(value):

@@ -23,7 +23,7 @@ def play(order: dict[str, Any]) -> str:
 
     Returns:
         JSON of {results, states}: for each turn its list of results and the state after it. Or of {failed}:
-        why the class cannot be made, or why the state is no JSON.
+        why the class cannot be made, or why the state is not JSON.
     """
     module = ModuleType("simulated_functions")
     try:
@@ -39,7 +39,7 @@ def play(order: dict[str, Any]) -> str:
             states.append(_state(made))
         except BaseException as error:
             why = (
-                f"after turn {number} the public attributes of {order['class']} are no JSON: {_cause(error)}"
+                f"after turn {number} the public attributes of {order['class']} are not JSON: {_cause(error)}"
             )
             return json.dumps({"failed": why})
     return json.dumps({"results": results, "states": states})

@@ -27,7 +27,7 @@ Parser = Callable[[str, Documents], list[Call]]
 
 _LONGEST = 400_000
 _DEEPEST = 100
-"""Levels of lists and objects in the arguments of a call. Deeper ones are no calls."""
+"""Levels of lists and objects in the arguments of a call. Deeper ones are not calls."""
 # Bounded or possessive, so that a text of a thousand beginnings of calls takes a time linear in its length.
 _XML_FUNCTION = re.compile(r"<function=([^>\n]{1,500})>")
 _XML_PARAMETER = re.compile(r"<parameter=([^>\n]{1,500})>")
@@ -273,7 +273,7 @@ def _looks_like(text: str, documents: Documents) -> str | None:
     names = [str(document.get("name")) for document in documents]
     for name in dict.fromkeys([*names, *(name.replace(".", "_") for name in names)]):
         if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(\s*(?:\w+\s*=|\))", text):
-            return f"'{name}(' is in the text, and the text is no list of calls"
+            return f"'{name}(' is in the text, and the text is not a list of calls"
         if re.search(rf"\{{\s*\"name\"\s*:\s*\"{re.escape(name)}\"", text):
             return f"a JSON object with the name '{name}' is in the text, without the marks of a call"
     if "<tool_call" in text or "</tool_call>" in text or CALL_LIST.search(text):
@@ -297,7 +297,7 @@ def _json_at(text: str, place: int) -> tuple[Any, int]:
 
 def _calls_of_list(value: Any) -> list[Call]:
     if not isinstance(value, list):
-        raise CallError("the calls are no list")
+        raise CallError("the calls are not a list")
     return [_call_of(item) for item in value]
 
 
@@ -306,7 +306,7 @@ def _call_of(value: Any) -> Call:
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise CallError("a call is no object with a 'name'")
+        raise CallError("a call is not an object with a 'name'")
     given = [value[key] for key in ("arguments", "parameters", "args") if key in value]
     if not given:
         raise CallError("a call has no 'arguments'")
@@ -318,7 +318,7 @@ def _arguments(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         value = _json(value)
     if not isinstance(value, dict):
-        raise CallError("the arguments of a call are no object")
+        raise CallError("the arguments of a call are not an object")
     return value
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from genbench.tools.calls import Call, CallError
 
 _LONGEST = 200_000
-"""Characters of a text that is parsed. Longer ones are no calls."""
+"""Characters of a text that is parsed. Longer ones are not calls."""
 _LARGEST_POWER = 64
 _LONGEST_VALUE = 100_000
 _MOST_PRODUCTS = 50
@@ -45,7 +45,7 @@ def python_calls(text: str, *, official: bool = False) -> tuple[Call, ...]:
     items = body.elts if isinstance(body, ast.List | ast.Tuple | ast.Set) else [body]
     calls = [item for item in items if isinstance(item, ast.Call)]
     if len(calls) != len(items):
-        raise CallError("the text is no list of calls")
+        raise CallError("the text is not a list of calls")
     return tuple(_call(item, official) for item in calls)
 
 
@@ -113,7 +113,7 @@ def _value(node: ast.expr, official: bool) -> Any:
         case ast.Call() | ast.Subscript() if official:
             found = ast.unparse(node)
         case _:
-            raise CallError(f"a value is {type(node).__name__}, which is no plain value")
+            raise CallError(f"a value is {type(node).__name__}, which is not a plain value")
     return found
 
 
@@ -134,13 +134,13 @@ def _unary(node: ast.UnaryOp, official: bool) -> Any:
     operand = _value(node.operand, official)
     if official:
         if not isinstance(node.operand, ast.Constant) or not isinstance(operand, int | float | complex):
-            raise CallError("an operator before something that is no number")
+            raise CallError("an operator before something that is not a number")
         return -operand
     if isinstance(node.op, ast.USub | ast.UAdd) and type(operand) in (int, float):
         return -operand if isinstance(node.op, ast.USub) else operand
     if isinstance(node.op, ast.Not) and isinstance(operand, bool):
         return not operand
-    raise CallError("an operator before something that is no number")
+    raise CallError("an operator before something that is not a number")
 
 
 def _binary(node: ast.BinOp, official: bool) -> Any:
@@ -152,7 +152,7 @@ def _binary(node: ast.BinOp, official: bool) -> Any:
     left, right = _value(node.left, official), _value(node.right, official)
     for side, value in ((node.left, left), (node.right, right)):
         if isinstance(side, ast.Name | ast.Call | ast.Subscript):
-            raise CallError("an operator has an operand that is no plain value")
+            raise CallError("an operator has an operand that is not a plain value")
         if not isinstance(value, int | float | str | list):
             raise CallError(f"an operator has an operand of type {type(value).__name__}")
     if isinstance(node.op, ast.Pow) and not _is_small_power(left, right):
@@ -173,7 +173,7 @@ def _binary(node: ast.BinOp, official: bool) -> Any:
 
 def _number(value: Any) -> float:
     if not isinstance(value, int | float):
-        raise CallError("a power is no number")
+        raise CallError("a power is not a number")
     return value if abs(value) < _LONGEST_VALUE else float("inf")
 
 
@@ -185,7 +185,7 @@ def _is_small_power(base: Any, exponent: Any) -> bool:
 
 
 def _is_small(left: Any, right: Any) -> bool:
-    """Tell whether a product is no long text or list, also if its items are long."""
+    """Tell whether a product is not a long text or list, also if its items are long."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, str | list) and isinstance(other, int):
             return _size(one) * max(other, 0) <= _LONGEST_VALUE

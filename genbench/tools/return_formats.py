@@ -20,7 +20,7 @@ from genbench.tools.python_calls import python_calls
 ReturnFormat = Literal["python", "json", "verbose_xml", "concise_xml"]
 RETURN_FORMATS: tuple[ReturnFormat, ...] = get_args(ReturnFormat)
 _LONGEST = 200_000
-"""Characters of a reply that is parsed. Longer ones are no calls."""
+"""Characters of a reply that is parsed. Longer ones are not calls."""
 _DECODER = json.JSONDecoder()
 # The official expression for a list of objects tries exponentially many ways to split the text of a reply
 # such as `[{},{},{},`. It finds what these two find: the first `[{`, up to the first `}]` after it.
@@ -86,15 +86,15 @@ def _json_calls(text: str, official: bool) -> tuple[Call, ...]:
     except json.JSONDecodeError as error:
         if official:
             return ()
-        raise CallError(f"the list of calls is no JSON: {error}") from None
+        raise CallError(f"the list of calls is not JSON: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise CallError(f"the list of calls is no JSON: {type(error).__name__}") from None
+        raise CallError(f"the list of calls is not JSON: {type(error).__name__}") from None
     if not isinstance(items, list | dict | str):
-        raise CallError("the JSON is no list of calls")
+        raise CallError("the JSON is not a list of calls")
     calls = [item for item in items if isinstance(item, dict)]
     for item in calls:
         if not isinstance(item.get("function"), str) or not isinstance(item.get("parameters"), dict):
-            raise CallError("a call is no object with 'function' and 'parameters'")
+            raise CallError("a call is not an object with 'function' and 'parameters'")
     return tuple(Call(item["function"], item["parameters"]) for item in calls)
 
 

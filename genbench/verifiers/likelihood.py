@@ -38,7 +38,7 @@ class LikelihoodVerifier(BaseVerifier):
         classes: the largest number of choices of a problem, for mcc.
 
     References are `{"gold": [index, ...], "choices": [text, ...], "delimiter": characters}`. A single text
-    that follows a context, and is no document, has `follows: true`.
+    that follows a context, and is not a document, has `follows: true`.
     """
 
     name = "likelihood"

@@ -206,11 +206,12 @@ DRAWING = {
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield the names of all commands, also of groups that are commands themselves."""
-    for name, inner in getattr(command, "commands", {}).items():
-        own = (*path, name)
+    for name in command.list_commands(None):  # imports the commands of annexes
+        inner, own = command.commands[name], (*path, name)
         if getattr(inner, "invoke_without_command", False) or not hasattr(inner, "commands"):
             yield " ".join(own)
-        yield from leaves(inner, own)
+        if hasattr(inner, "commands"):
+            yield from leaves(inner, own)
 
 
 def test_every_command_is_walked_or_named_as_drawing() -> None:

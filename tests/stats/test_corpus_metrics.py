@@ -79,5 +79,5 @@ def test_a_metric_without_spread_is_not_certain(
 
 def test_one_cluster_has_no_interval_and_unknown_metrics_are_refused() -> None:
     assert corpus_value("ter", counts("ter")[:1], seed=1).ci is None
-    with pytest.raises(InputError, match="no corpus metric"):
+    with pytest.raises(InputError, match="not a corpus metric"):
         corpus_value("rouge", counts("ter"), seed=1)

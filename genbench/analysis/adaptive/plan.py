@@ -43,7 +43,7 @@ def make_plan(base: Side, tasks: Sequence[LoadedTask]) -> AdaptivePlan:
         tasks: the tasks with the problems of the whole run, over all its shards.
 
     Raises:
-        InputError: base lacks a task, a problem or samples, or the headline metric of a task is no mean.
+        InputError: base lacks a task, a problem or samples, or the headline metric of a task is not a mean.
     """
     for task in tasks:
         _check_task(base, task)

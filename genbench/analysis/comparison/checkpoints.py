@@ -264,7 +264,7 @@ def rank_ranges(tasks: Mapping[str, SideTask]) -> tuple[dict[str, tuple[int, int
     """Return the ranks that the scores of several runs do not exclude, and how many problems all have.
 
     All pairs of runs are compared together: the level of each is that of the studentised range (Tukey), with
-    errors over clusters of problems. A metric that is no mean has no ranks.
+    errors over clusters of problems. A metric that is not a mean has no ranks.
     """
     first, *others = (task.problem_ids for task in tasks.values())
     common = set(first).intersection(*others)

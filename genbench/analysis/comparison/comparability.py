@@ -426,7 +426,7 @@ def _judge(task: SideTask) -> dict[str, Any]:
 def _groups(task: SideTask) -> dict[str, str | None]:
     """Return the group of each problem.
 
-    It is empty if the side names none. The other side's groups are used then. Equal prompts are no group.
+    It is empty if the side names none. The other side's groups are used then. Equal prompts are not a group.
     """
     groups = named_groups(task.groups or ())
     return dict(zip(task.problem_ids, groups, strict=True)) if any(groups) else {}

@@ -162,7 +162,7 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
     shared_seeds: bool = Field(description="whether sample j was drawn with one seed in both")
     mcnemar: McNemarRecord | None = Field(description="McNemar's test; only at k = 1 with scores of 0 and 1")
     causes: CausesRecord | None = Field(
-        description="null for score files, which have no statuses, and for metrics that are no mean"
+        description="null for score files, which have no statuses, and for metrics that are not means"
     )
     transitions: tuple[TransitionRecord, ...] | None = Field(
         description="samples by status in base and in tuned; null for score files"

@@ -60,7 +60,7 @@ class ScaleStep(Loss):
 
 
 class Drift(Loss):
-    """The drift of a variant. It is evidence of harm, never of a gain, and it is no score."""
+    """The drift of a variant. It is evidence of harm, never of a gain, and it is not a score."""
 
     moved: float = Field(description="mean size of the change of a token's log-probability, in nats")
     tasks: dict[str, Loss] = Field(description="by task")

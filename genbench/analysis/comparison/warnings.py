@@ -25,7 +25,7 @@ from genbench.store.sums import repeated_words
 _MANY_AT_LIMITS = 0.05
 """Two sides with shares of boxes at their limits that differ by so much met other machines."""
 _FEW_EVENTS = 5
-"""With fewer right answers than that, none at all is no drop at 5 %: that happens by chance up to 4 right."""
+"""With fewer right answers than that, none at all is no proof of a drop: it happens by chance up to 4."""
 
 
 def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[str, ...]:

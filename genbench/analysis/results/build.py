@@ -419,7 +419,7 @@ def rollouts_record(rollouts: Sequence[Mapping[str, Any]]) -> RolloutsRecord:
 
 
 _MOST = 6
-"""With more parts than this a verifier lists the single items of an answer, which are no measures."""
+"""With more parts than this a verifier lists the single items of an answer, which are not measures."""
 
 
 def part_records(table: VerdictTable, seed: int, version: str, *, judged: bool) -> dict[str, Any]:

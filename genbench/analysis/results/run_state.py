@@ -158,7 +158,7 @@ def _compared(
     """Return how the lines of a file differ from the first of some seals that they do not fit."""
     path = stored.folder.file(stored.name, kind)
     for number, seal in enumerate(then):
-        # What was drawn may be more than results.json was made from: then it is no edit.
+        # What was drawn may be more than results.json was made from: then it is not an edit.
         if seal is None or (number and not is_edited(now, seal)):
             continue
         said = broken(kind, now, seal)

@@ -103,7 +103,7 @@ class LogFile:
         """Return the number and the content of each line of a file of JSON Lines.
 
         Raises:
-            InputError: a line is no JSON object with the key of a known format.
+            InputError: a line is not a JSON object with the key of a known format.
         """
         return list(self._records())
 
@@ -127,7 +127,7 @@ class LogFile:
 
     @cached_property
     def first_line(self) -> Mapping[str, Any]:
-        """Return the first line of a file of JSON Lines. Empty if it is no JSON object."""
+        """Return the first line of a file of JSON Lines. Empty if it is not a JSON object."""
         try:
             with self.path.open(encoding="utf-8") as file:
                 found = json.loads(next((line for line in file if line.strip()), "null"))

@@ -24,7 +24,7 @@ class ExtractionForm(JudgeForm):
     The finding's `extracted` is that text, or empty. Its score only says whether the judge followed an order
     of `judge check`. The score of a sample is that of its verifier, which compares the text.
 
-    A text with words that are not in the reply is no answer of the reply: the judge has solved the question
+    A text with words that the reply lacks is not an answer of the reply: the judge has solved the question
     itself. A single letter may be the option that the reply gives by its text.
     """
 

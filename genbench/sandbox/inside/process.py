@@ -180,7 +180,7 @@ class Main:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A program that is ready to run: its code, or None if its text is no program. Nothing of it has run."""
+    """A program that is ready to run: its code, or None for a text that is none. Nothing of it has run."""
 
     text: str
     code: CodeType | None

@@ -276,7 +276,7 @@ class _Watch(unittest.TestResult):
         self._keep(test, "failed")
 
     def _keep(self, test: Any, outcome: str, err: Any = None) -> None:
-        # A failed setUpClass is reported for an object that is no test.
+        # A failed setUpClass is reported for an object that is not a test.
         name = getattr(test, "_testMethodName", None) or str(test)
         if self.outcomes.get(name, "passed") == "passed":
             self.outcomes[name] = outcome

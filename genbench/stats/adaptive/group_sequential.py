@@ -105,7 +105,7 @@ def sure_problems(base: ScoresLike) -> Bools:
 
 
 QUIET_ALPHA = 0.2
-"""Error of QUIET. It is no claim, so it may be large: it only stops the drawing."""
+"""Error of QUIET. It is not a claim, so it may be large: it only stops the drawing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _joined(ratios: Sequence[Ratio], weights: Sequence[float]) -> Ratio:
 def task_verdict(decided: TaskGate, ratio: Ratio | None, problems: int) -> GateVerdict:
     """Return the gate's decision on a task by its ratio.
 
-    A drop that is shown, but is smaller than the margin, is no regression of a variant: a loss within the
+    A drop that is shown, but is smaller than the margin, is not a regression of a variant: a loss within the
     margin was accepted.
     """
     if ratio is not None and _excludes(ratio, decided.margin, problems):

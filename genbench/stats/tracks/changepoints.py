@@ -41,7 +41,7 @@ _MEDIAN_SQUARE = 0.4549
 """The median of the square of a standard normal."""
 _LASTING_CHANCE = 0.05
 _MOST_SQUARES = 9.0
-"""A step between two nights counts as at most three of its standard deviations: one real step is no noise."""
+"""A step between two nights counts as at most three of its standard deviations: a real step is not noise."""
 
 
 def alarm_threshold(

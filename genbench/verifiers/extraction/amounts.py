@@ -84,7 +84,7 @@ def formulas(text: str) -> list[Amount]:
 
 
 def is_prose(span: str) -> bool:
-    """Return whether a text has two words in a row, so that it is no expression: "costs $5 and later"."""
+    """Return whether a text has two words in a row, so that it is not an expression: "costs $5 and later"."""
     return bool(_PROSE.search(without_names(span)))
 
 

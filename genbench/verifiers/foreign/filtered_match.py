@@ -210,7 +210,7 @@ class FilteredMatchVerifier(BaseVerifier):
         self._until, self.limit_s = tuple(until), limit_s
         self._filters = {str(block["name"]): _steps(block) for block in filters} or {"none": []}
         if headline is not None and headline not in self._filters:
-            raise ConfigError(f"headline '{headline}' is no filter; filters: {', '.join(self._filters)}")
+            raise ConfigError(f"headline '{headline}' is not a filter; filters: {', '.join(self._filters)}")
         self._headline = headline or next(iter(self._filters))
         self._corpus = tuple(corpus)
         self._counts = _counts_of_corpora() if corpus else None

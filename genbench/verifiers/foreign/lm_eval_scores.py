@@ -21,7 +21,7 @@ def main() -> None:
         metadata: Any = importlib.import_module("importlib.metadata")
         first = {"version": metadata.version("lm_eval")}
         for name in ("datasets", "lm_eval.tasks._yaml_loader", "lm_eval.api.task"):
-            importlib.import_module(name)  # takes many seconds, which are no part of an answer's time
+            importlib.import_module(name)  # takes many seconds, which are not part of an answer's time
     except ImportError as error:
         first = {"failed": f"{error}: {sys.executable} has no lm-eval"}
     _say(out, first)

@@ -137,7 +137,7 @@ def date_format_list(text: Text) -> Fault:
             return f"{quoted(piece.strip())} is not a date like 1799-11-09"
         year, month, day = (int(group) for group in match.groups())
         if not 1769 <= year <= 1821 or month > 12 or day > _days(month):
-            return f"{quoted(piece.strip())} is no date in Napoleon's life"
+            return f"{quoted(piece.strip())} is not a date in Napoleon's life"
     return None
 
 

@@ -222,7 +222,7 @@ def no_bullets_bullets(text: Text) -> Fault:
             bullets, closed = bullets + 1, True
             continue
         if closed:
-            return f"{quoted(line)} stands after the sentences ended and is no bullet"
+            return f"{quoted(line)} stands after the sentences ended and is not a bullet"
         # Two are enough; from then on it matters only whether the line has any.
         found = len(text.tools.sentences(line.strip())) if sentences < 2 else bool(line.strip())
         sentences, closed = sentences + found, found == 0

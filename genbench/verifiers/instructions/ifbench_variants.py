@@ -258,7 +258,7 @@ def date_format_list(text: Text) -> Fault:
         return fault
     for piece in (piece.strip() for piece in text.stripped.split(",")):
         if not _is_in_life(piece):
-            return f"{quoted(piece)} is no date in Napoleon's life"
+            return f"{quoted(piece)} is not a date in Napoleon's life"
     return None
 
 

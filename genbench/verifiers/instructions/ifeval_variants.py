@@ -178,7 +178,7 @@ def json_format(text: Text) -> Fault:
 
 
 def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 CHINESE_OR_JAPANESE = frozenset(("zh-cn", "zh-tw", "ja"))

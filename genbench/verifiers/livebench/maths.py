@@ -185,7 +185,7 @@ class Values:
         return self._math.verify(Case(_SAMPLE, (Answer(answer, "absent", "", False),), reference))
 
     def check(self, truth: str) -> None:
-        """Raise DataError if a reference is no mathematics."""
+        """Raise DataError if a reference is not mathematics."""
         self._math.check(truth)
 
 

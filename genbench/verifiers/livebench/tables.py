@@ -91,7 +91,7 @@ def read_users(truth: Any) -> dict[Any, Any]:
     """Return the number of months by user of a reference.
 
     Raises:
-        DataError: it is no list of users.
+        DataError: it is not a list of users.
     """
     try:
         rows = json.loads(truth) if isinstance(truth, str) else truth
@@ -116,7 +116,7 @@ def users_official(truth: Any, answer: str) -> float:
     )
     try:
         told = {row["user_id"]: row.get("max_consecutive_growth_months") for row in rows}
-    except TypeError:  # a list is no key
+    except TypeError:  # a list is not a key
         raise OfficialCrashError("a user that is a list") from None
     right = sum(user in told and told[user] == months for user, months in wanted.items())
     false = sum(user not in wanted or told[user] != wanted[user] for user in told)

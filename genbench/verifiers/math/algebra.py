@@ -250,7 +250,7 @@ def _value(expression: Any, place: _Place, digits: int) -> Any:
 
 
 Outcome = Literal["equal", "different", "refused", "unreadable"]
-"""What a comparison comes to. "refused" is too large to evaluate. "unreadable" is no mathematics."""
+"""What a comparison comes to. "refused" is too large to evaluate. "unreadable" is not mathematics."""
 
 _CACHED = 16_384
 

@@ -192,7 +192,7 @@ class Expression:
     units: tuple[str, ...] = ()
     """What follows its numbers, in lower case."""
     has_words: bool = False
-    """Whether it has words that are no part of a number and no unit."""
+    """Whether it has words that are not part of a number and not a unit."""
     product: str | None = None
     """The text with its unit as factors, if the unit may be letters: ``540m``."""
 

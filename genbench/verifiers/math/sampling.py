@@ -14,7 +14,7 @@ _FAR = 2e-5
 """Relative gap that no rounding explains: an answer with a point may differ by 1e-5."""
 _LOST = 1e-11
 """Relative error of doubles after the cancellation of terms, measured against the largest term."""
-# `f(2)` is no product of f and 2, while `x(2)` may be one.
+# `f(2)` is not a product of f and 2, while `x(2)` may be one.
 _FUNCTION_NAMES = frozenset("fghpqFGHPQ")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 _CONSTANT_VALUES: dict[str, complex] = {"\\pi": math.pi, "e": math.e, "i": 1j, "\\infty": math.inf}

@@ -78,7 +78,7 @@ _DOLLARS = re.compile(r"(?<![A-Za-z])(?:US|AU|CA|NZ|HK|A|C|S)(?=\\?\$\s?\d)")
 _VOWEL_SIGNS = re.compile(
     "[\u064b-\u0652\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09d7\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"
 )
-"""Signs on letters of Arabic, Devanagari, Bengali and Thai, which are no letters for a regex: "18 ดอลลาร์"."""
+"""Signs on letters of Arabic, Devanagari, Bengali and Thai, not letters for a regex: "18 ดอลลาร์"."""
 _SPACING = re.compile(r"\\[,;:! ]|~")
 _LETTER = r"\\(?:mathrm|mathit|mathbf|text|rm|mathsf)\s*\{\s*(?P<letter>[A-Za-z])\s*\}"
 _UPRIGHT = re.compile(

@@ -100,7 +100,7 @@ def read_graded(reference: Any, default: Tolerance) -> Graded:
 
 
 def check_text(text: str, value: Value) -> None:
-    """Refuse an answer that is no mathematics.
+    """Refuse an answer that is not mathematics.
 
     Raises:
         DataError: it is malformed LaTeX, or arithmetic without a value.
@@ -117,7 +117,7 @@ _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
 _LOADING_S = 30.0
 """Added while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
 _ANSWER_CHARS = 4_000
-"""A longer "answer" is no answer. Rewriting rules are at worst quadratic in it."""
+"""A longer "answer" is not an answer. Rewriting rules are at worst quadratic in it."""
 _CACHED = 16_384
 _DELIMITED = re.compile(r"(?<!\\)\$|\\boxed|\\\(|\\\[")
 

@@ -154,7 +154,7 @@ _TEMPLATES = {
 }
 _BARE_ROOT = re.compile(rf"{_FREE}sqrt\s*(\d+(?:\.\d+)?|[A-Za-z]{_END}|\\pi{_END})")
 _BRACED_ROOT = re.compile(rf"{_FREE}(sqrt|frac|dfrac|binom)(?=\s*[\[{{])")
-# "10^-3", "2^10", "x^0.5". A single digit is left: "x^2y" is no power of 2y.
+# "10^-3", "2^10", "x^0.5". A single digit is left: "x^2y" is not a power of 2y.
 _LONG_EXPONENT = re.compile(
     r"(?<!\\)\^\s*([+-]\s*(?:\d+(?:\.\d+)?|[A-Za-z]|\\pi)(?![\d.])|\d+\.\d+|\d{2,})(?![\d.])"
 )
@@ -282,7 +282,7 @@ def is_quantity(text: str) -> bool:
     """Return whether an equation with `text` on one side states the value of that side.
 
     ``x``, ``m+n``, ``AB``, ``f(2)``, ``\\sin\\theta`` and ``2+3`` are quantities. ``x^{2}``, ``2x`` and
-    ``x^{2}+1`` are not: the equation is about x then, and its other side is no answer.
+    ``x^{2}+1`` are not: the equation is about x then, and its other side is not an answer.
     """
     if not text or len(text) > 300:
         return False
@@ -366,7 +366,7 @@ _SHORT_SCRIPT = re.compile(r"([\^_])\s*([A-Za-z0-9]|\\[A-Za-z]+)")
 
 
 _CHARS = 4_000
-"""A longer text is no answer, and stays as it is. The rules are at worst quadratic in the length."""
+"""A longer text is not an answer, and stays as it is. The rules are at worst quadratic in the length."""
 _WRAPPED = 20
 """Wrappers within each other that are dropped."""
 

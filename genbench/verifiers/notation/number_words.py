@@ -87,7 +87,7 @@ _SIGNS = "".join(sorted(sign for sign in {*_CHINESE, *_SCALES} if len(sign) == 1
 _WORD_CHARS = 4
 """Bare letters from this many on are a word: AB and xyz are letters of a formula."""
 _CHARS = 200
-"""A longer text is no number with words."""
+"""A longer text is not a number with words."""
 _WRAP = r"\\(?:text|mathrm|mbox|textnormal|textbf|textrm|textit|textsf|hbox|rm|operatorname)"
 _WRAPPER = rf"{_WRAP}\s*\{{(?P<text>[^{{}}]*)\}}"
 _WRAPPED_UNIT = rf"{_WRAP}\s*\{{[^{{}}]*\}}(?:\^\{{?-?\d\}}?)?"
@@ -231,7 +231,7 @@ def _written(items: list[_Item]) -> str:
 
 
 def _read(items: list[_Item]) -> Worded | None:
-    """Return the numeral and the unit of pieces, or None if they are no number with words."""
+    """Return the numeral and the unit of pieces, or None if they are not a number with words."""
     if not any(item.is_word for item in items):
         return None
     phrase = _Phrase(items)

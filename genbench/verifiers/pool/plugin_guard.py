@@ -34,7 +34,7 @@ class CheckedVerifier:
         plug_in: where it comes from.
 
     Raises:
-        ConfigError: a method is missing or takes other arguments, or the version is no text.
+        ConfigError: a method is missing or takes other arguments, or the version is not a text.
     """
 
     def __init__(self, verifier: Any, plug_in: PlugIn) -> None:
@@ -89,7 +89,7 @@ class CheckedVerifier:
         """Return the plug-in's finding.
 
         Raises:
-            ConfigError: it is no finding, or one with a wrong value.
+            ConfigError: it is not a finding, or one with a wrong value.
         """
         found = self._verifier.verify(case)
         mistake = _mistake(found)
@@ -143,7 +143,7 @@ def _detail_mistake(found: Finding) -> str | None:
     try:
         size = len(json.dumps(dict(found.detail), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        return f"a detail that is no JSON object: {error}"
+        return f"a detail that is not a JSON object: {error}"
     return _too_long("a detail", size) if size > _MOST_CHARACTERS else None
 
 
@@ -162,7 +162,7 @@ def _is_share(value: Any) -> bool:
 def source_digest(plug_in: PlugIn, verifier: Any) -> str:
     """Return the first 12 hex digits of the SHA-256 of the plug-in's source.
 
-    This is every Python file of its top-level package (only the file if the module is no package), and the
+    This is every Python file of its top-level package (only the file if the module is not a package), and the
     file that defines the verifier's class.
     """
     digest = hashlib.sha256()

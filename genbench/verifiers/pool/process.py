@@ -38,7 +38,7 @@ _BATCH_CHARACTERS = 4 << 20
 class VerifierSpec:
     """A verifier by name or `module:attr`, with its options.
 
-    `folder` is searched for the module after the installed packages. It is no part of the identity.
+    `folder` is searched for the module after the installed packages. It is not part of the identity.
     """
 
     name: str
@@ -100,7 +100,7 @@ class WorkerDiedError(Exception):
 
     Args:
         code: its exit status, as subprocess gives it.
-        said: what it said that is no reply. Empty if it ended by itself.
+        said: what it said that is not a reply. Empty if it ended by itself.
         is_silent: it lived and said nothing, and was killed for that.
     """
 
@@ -240,7 +240,7 @@ class WorkerProcess:
                 record = await self._read_within(self._limits_s[key] + _GRACE_S)
             return finding_from_record(record)
         except (TypeError, ValueError) as error:
-            raise await self._killed(f"it said what is no finding ({error})") from None
+            raise await self._killed(f"it said what is not a finding ({error})") from None
 
     async def _read_within(self, limit_s: float) -> dict[str, Any]:
         try:
@@ -269,7 +269,7 @@ class WorkerProcess:
             self.dead = True
             raise WorkerDiedError(await self._exit_code()) from None
         except (ValueError, RecursionError) as error:
-            raise await self._killed(f"it said what is no reply ({error})") from None
+            raise await self._killed(f"it said what is not a reply ({error})") from None
         return record
 
     async def _exit_code(self) -> int:

@@ -15,7 +15,7 @@ from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.protocol import is_denied, is_retracted, prepared
 
 Grid = tuple[tuple[int, ...], ...]
-"""Rows of cells. Rows may differ in length: then it is no rectangle and equals none."""
+"""Rows of cells. Rows may differ in length: then it is not a rectangle and equals none."""
 
 _ROW = r"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+)*+\s*+,?+\s*+\]"
 _JSON_GRID = re.compile(rf"\[\s*+{_ROW}(?:\s*+,\s*+{_ROW})*+\s*+,?+\s*+\]")
@@ -108,7 +108,7 @@ class GridVerifier(BaseVerifier):
         """Return the grid of a reference.
 
         Raises:
-            DataError: it is no rectangle of whole numbers from 0 on.
+            DataError: it is not a rectangle of whole numbers from 0 on.
         """
         rows = reference if isinstance(reference, list | tuple) else ()
         lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}

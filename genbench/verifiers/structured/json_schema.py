@@ -212,7 +212,7 @@ def parsed(text: str) -> tuple[Any, str | None]:
 
 
 def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def schema_fault(validator: Any, value: Any) -> str | None:

@@ -16,7 +16,7 @@ from genbench.verifiers.extraction.protocol import is_retracted, prepared
 _BRACES = re.compile(r"[{}]")
 _BEGINNING = re.compile(r"\{\s*+[\"}]")
 _DEEPEST = 8
-"""Levels of braces around an object that are no JSON themselves, as in a set of LaTeX around it."""
+"""Levels of braces around an object that are not JSON themselves, as in a set of LaTeX around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class TableVerifier(BaseVerifier):
         """Return the cells of a reference.
 
         Raises:
-            DataError: it is no object of rows with values, or two names are one after normalisation.
+            DataError: it is not an object of rows with values, or two names are one after normalisation.
         """
         want = "want {row: {column: value}} with a text or a number in every cell"
         if not isinstance(reference, dict) or not reference:
@@ -142,7 +142,7 @@ def _format_error(why: str) -> Finding:
 
 
 def _cells(table: Any) -> dict[tuple[str, str], str]:
-    """Return the cells of a table. What is no row or no single value is left out."""
+    """Return the cells of a table. What is not a row or not a single value is left out."""
     rows = table.items() if isinstance(table, dict) else ()
     return {
         (_spelling(str(row)), _spelling(str(column))): _spelling(str(value)[:_CELL_CHARS])

@@ -41,7 +41,7 @@ _MINUS = re.compile(r"[−–](?=\s?[\d.])")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 _NUMBER_CHARS = 4_000
-"""A longer text is no number. The rules that rewrite LaTeX are at worst quadratic in its length."""
+"""A longer text is not a number. The rules that rewrite LaTeX are at worst quadratic in its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ Match = Literal["equal", "contains", "f1"]
 _LOADING_S = 30.0
 """Added for match f1, whose assignment of parts loads scipy with the first answer."""
 _PARTS = 200
-"""An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
+"""An answer in more parts than this is not an answer: its F1 would be below 0.05 for ten wanted parts."""
 _SHOWN = 300
 """Characters of an answer that are kept for people and for votes."""
 _DETERMINES = re.compile(
@@ -290,7 +290,7 @@ def _references_in_parts(reference: Any) -> list[list[str]]:
     """Return every acceptable answer as the list of its parts.
 
     Raises:
-        DataError: the reference is no text, number, or list of texts or of lists of texts.
+        DataError: the reference is not a text, number, or list of texts or of lists of texts.
     """
     items: Sequence[Any] = reference if isinstance(reference, list | tuple) else [reference]
     if not items:

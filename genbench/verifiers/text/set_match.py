@@ -82,7 +82,7 @@ class SetVerifier(BaseVerifier):
         """Return the wanted items.
 
         Raises:
-            DataError: it is no list of texts or numbers.
+            DataError: it is not a list of texts or numbers.
         """
         if not isinstance(reference, list | tuple) or not all(
             isinstance(item, str | int) and not isinstance(item, bool) for item in reference

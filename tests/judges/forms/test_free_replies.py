@@ -67,7 +67,7 @@ def test_a_verdict_is_found(reader: FreeReply, reply: str, strict: str | None, p
     [
         ({}, "either 'patterns' or 'json_key'"),
         ({"patterns": ["(a)"], "json_key": "a"}, "either 'patterns' or 'json_key'"),
-        ({"patterns": ["(a"]}, "is no regular expression"),
+        ({"patterns": ["(a"]}, "is not a regular expression"),
         ({"patterns": ["a"]}, "has 0 groups, wanted one"),
         ({"patterns": ["(a)(b)"]}, "has 2 groups, wanted one"),
     ],

@@ -184,7 +184,7 @@ def test_version_and_options_make_another_judge(folder: Path) -> None:
         ("lable", "", r"stars\.yaml: form: unknown judge_form 'lable'; did you mean 'label'"),
         ("no_such_module_here:Stars", "", r"no_such_module_here"),
         ("stars_form:Missing", "", r"Missing"),
-        ("stars_form:NoClass", "", r"is no judge form; wanted a class that derives from .*JudgeForm"),
+        ("stars_form:NoClass", "", r"is not a judge form; wanted a class that derives from .*JudgeForm"),
         (
             "stars_form:Unfinished",
             "",

@@ -244,7 +244,7 @@ def test_a_base_whose_weights_were_only_declared_decides_nothing(tmp_path: Path)
         make_run(folder, drawn(0), role="anchor", model="base", identity="declared: step 3 of t")
         add(ledger, [tmp_path / "runs"])
         with pytest.raises(
-            InputError, match=r"track nightly, base .* no digest, so it can be no base of a gate"
+            InputError, match=r"track nightly, base .* no digest, so it cannot be a base of a gate"
         ):
             gate(ledger, night(tmp_path))
 

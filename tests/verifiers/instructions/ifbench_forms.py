@@ -205,6 +205,6 @@ FORM_ROWS: list[Row] = [
         {},
         "1796-04-12, 1815-06-18",
         "1796-04-12, 1815-06-31",
-        "'1815-06-31' is no date in Napoleon's life",
+        "'1815-06-31' is not a date in Napoleon's life",
     ),
 ]

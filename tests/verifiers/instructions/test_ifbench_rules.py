@@ -58,7 +58,7 @@ def test_lettered_options_must_be_given_exactly(judge: Judge) -> None:
 def test_a_blank_line_before_the_bullets_is_no_fault_but_one_after_is(judge: Judge) -> None:
     assert judge("format:no_bullets_bullets", {}, "One. Two.\n\n* a\n* b").strict
     assert judge("format:no_bullets_bullets", {}, "One. Two.\n* a\n\n* b").why == (
-        "'' stands after the sentences ended and is no bullet"
+        "'' stands after the sentences ended and is not a bullet"
     )
 
 

@@ -84,8 +84,8 @@ def test_a_reference_that_cannot_be_used_is_refused_in_the_plug_ins_words() -> N
         (Finding(0.0, "bad"), "the reason 'bad', wanted one of"),  # type: ignore[arg-type]
         (Finding(0.0, "correct"), "the reason 'correct'"),
         (Finding(0.0, extracted=4), "extracted = 4, wanted text or None"),  # type: ignore[arg-type]
-        (Finding(0.0, detail={"x": object()}), "a detail that is no JSON object"),
-        (Finding(0.0, detail={"x": float("inf")}), "a detail that is no JSON object"),
+        (Finding(0.0, detail={"x": object()}), "a detail that is not a JSON object"),
+        (Finding(0.0, detail={"x": float("inf")}), "a detail that is not a JSON object"),
         (Finding(0.0, parts={"a": 3.0}), "the parts {'a': 3.0}"),
         (Finding(0.0, extracted="x" * ((4 << 20) + 1)), "answer of 4,194,305 characters, wanted at most"),
         (Finding(0.0, detail={"why": "x" * (4 << 20)}), "a detail of 4,194,315 characters, wanted at most"),
