@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -448,21 +447,23 @@ def _public(module: Any) -> list[str]:
 
 
 def _forget_bytecode(module: Any) -> None:
-    """Remove the compiled file of a module whose source was edited just now.
+    """Remove the compiled file of a module that was made within seconds of an edit of the source.
 
     Python tells edits apart by size and whole seconds: after a second edit of equal size in that second the
     next process would run the first one.
     """
-    source, compiled = (
-        getattr(module, "__file__", None),
-        getattr(getattr(module, "__spec__", None), "cached", None),
-    )
+    spec = getattr(module, "__spec__", None)
+    source, compiled = getattr(module, "__file__", None), getattr(spec, "cached", None)
     with suppress(OSError):
-        if source and compiled and time.time() - Path(source).stat().st_mtime < _WHOLE_SECONDS:
+        if source and compiled and _edited(compiled) - _edited(source) < _WHOLE_SECONDS:
             Path(compiled).unlink()
 
 
 _WHOLE_SECONDS = 2.0
+
+
+def _edited(file: str) -> float:
+    return Path(file).stat().st_mtime
 
 
 @contextmanager
