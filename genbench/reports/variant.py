@@ -111,7 +111,7 @@ def drifts_text(record: Drifts) -> str:
     lines = list[str]()
     for name, drift in record.models.items():
         if drift is not None:
-            lines += drift_lines("base", name, drift)
+            lines += drift_lines(Path(record.base).absolute().name, name, drift)
             lines += (f"  {task}: {_loss_words(own)}" for task, own in drift.tasks.items())
             if drift.retokenized:
                 lines.append(f"  {drift.retokenized} replies have another number of tokens than were drawn")

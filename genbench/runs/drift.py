@@ -136,10 +136,13 @@ def drifts(base: Path, scored: Sequence[Scored]) -> Drifts:
     found: dict[str, Drift | None] = {}
     for item in scored:
         theirs = read_scores(item.path)
-        is_other = own is not None and theirs is not None and own.scorer != theirs.scorer
+        is_own = own is not None and theirs is not None and own.scorer == theirs.scorer
         found[theirs.scorer.scale or item.model if theirs else item.model] = (
-            drift_between(base, own, theirs, stored) if is_other and own and theirs else None
+            drift_between(base, own, theirs, stored) if own and theirs and not is_own else None
         )
+        if own is not None and is_own:  # now the steps of the scale that waited for it can be told
+            steps = [one for one in stored if one.scorer.scale]
+            found |= {one.scorer.scale: drift_between(base, own, one, stored) for one in steps}
     return Drifts(
         base=str(base),
         models=found,

@@ -13,7 +13,8 @@ from genbench.analysis.comparison.compare import compare
 from genbench.analysis.comparison.drift import drift_between
 from genbench.errors import RunFolderError
 from genbench.reports.terminal.compare import compare_brief
-from genbench.reports.variant import drift_lines
+from genbench.reports.variant import drift_lines, drifts_text
+from genbench.runs.drift import Scored, drifts
 from genbench.store.folder import RunFolder
 from genbench.store.reply_scores import (
     ReplyLine,
@@ -100,6 +101,22 @@ def test_a_loss_is_between_two_steps_of_the_scale(make_run: MakeRun) -> None:
         "w4 gives the replies of bf16 0.1000 nats a token less [0.1000, 0.1000]: more than float32 (0.0100), "
         "less than 2 % noise (0.2000)"
     )
+
+
+def test_steps_of_the_scale_that_were_scored_before_base_are_told_with_it(make_run: MakeRun) -> None:
+    run = as_another_run(
+        make_run("b", lambda i: [RIGHT] * 4), lambda own: own.update(model_identity="sha256:b")
+    )
+    noisy = write(run, scores("v", [[0.2] * 4] * 12, scale="5 % noise"))
+    before = drifts(run, [Scored("v", noisy, 12, 0)])
+    assert (before.models, before.base_is_scored) == ({"5 % noise": None}, False)
+    found = scores("b", NONE)
+    terms = RunFolder(run).require_manifest().terms
+    own = write(run, ReplyScores(found.scorer.model_copy(update={"terms": terms}), found.lines))
+    after = drifts(run, [Scored("b", own, 12, 0)])
+    assert known(after.models["5 % noise"]).loss == pytest.approx(0.2)
+    assert after.models["b"] is None and after.base_is_scored
+    assert f"5 % noise gives the replies of {run.name} 0.2000 nats a token less" in drifts_text(after)
 
 
 def test_replies_under_other_token_ids_are_left_out(make_run: MakeRun) -> None:
