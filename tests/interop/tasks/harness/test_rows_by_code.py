@@ -76,7 +76,7 @@ def test_code_that_fails_is_said_in_its_own_words(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="ValueError: no rows for you"):
         run_foreign(PYTHON, script, {})
     script.write_text("print('hello')", encoding="utf-8")
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match="not JSON"):
         run_foreign(PYTHON, script, {})
 
 
