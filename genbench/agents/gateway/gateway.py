@@ -141,6 +141,9 @@ class Gateway:
         except ImportError as error:
             raise ConfigError(f"agent tasks need {error.name}: {install_command('agents')}") from None
         await check_namespaces([plan.command for plan in self._plans.values()])
+        for plan in self._plans.values():
+            if plan.images is not None:  # a run that was killed may have left some
+                await asyncio.to_thread(plan.images.store.sweep)
         async with AsyncExitStack() as started:
             self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
             started.callback(shutil.rmtree, self._place, ignore_errors=True)

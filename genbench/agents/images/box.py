@@ -158,12 +158,18 @@ class Box:
 
         return self._joined(start)
 
-    def kill(self) -> None:
-        """End all its processes, and wait for that."""
+    def kill(self, collect: Callable[[], object] = lambda: None) -> None:
+        """End all its processes, and wait for that.
+
+        Args:
+            collect: waits for the commands that still run. They are children of this process, and the first
+                process of a box does not end before all others were waited for.
+        """
         for place in (self._alive, *self._spaces, self.processes, self.disk):
             os.close(place)
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+        collect()
         with suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         os.close(self.handle)

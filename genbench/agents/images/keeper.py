@@ -177,7 +177,7 @@ class Keeper:
 
     def _end(self) -> None:
         self._socket.unlink(missing_ok=True)
-        self.box.kill()
+        self.box.kill(self._finish_all)
         self._remove_upper()
         for pid in self._cleaners:
             os.waitpid(pid, 0)
@@ -286,6 +286,11 @@ class Keeper:
             }
         )
 
+    def _finish_all(self) -> None:
+        """Wait for the commands of a box that was killed, and tell who has asked for them."""
+        for request in {id(one): one for one in self._requests.values() if one.pid >= 0}.values():
+            self._finish(request)
+
     def _stats(self) -> dict[str, Any]:
         self._look()
         return {
@@ -308,7 +313,7 @@ class Keeper:
         """Drop what was written, in the background, and make a new box."""
         if not self._gone:
             self._poller.unregister(self.box.handle)
-        self.box.kill()
+        self.box.kill(self._finish_all)
         cleaner = os.fork()
         if cleaner == 0:
             try:
