@@ -14,7 +14,7 @@ from genbench.agents.images.box import BoxLimits
 from genbench.agents.images.given.genbench_box import Box
 from genbench.agents.images.layout import Image
 from genbench.agents.images.store import ROOT, START, Store
-from genbench.errors import UnavailableError
+from genbench.errors import RunFolderError, UnavailableError
 
 _KEEPER = "genbench.agents.images.keeper"
 _READ_AND_RUN = "import sys; exec(sys.stdin.readline())"
@@ -35,6 +35,7 @@ def opened(
 
     Raises:
         DataError: a layer is hostile or broken.
+        RunFolderError: the disk of the store is full.
         UnavailableError: there can be no box here. Says why.
     """
     layers = store.unpacked(image)
@@ -63,12 +64,22 @@ def opened(
                 keeper.stdin.flush()
             said = json.loads(keeper.stdout.readline() or "{}")
             if not said.get("ready"):
+                if said.get("full"):
+                    raise no_room(store)
                 why = said.get("error") or keeper.stderr.read()[-500:].strip() or "its keeper ended"
                 raise UnavailableError(f"no box could be made: {why}")
             yield Box(str(folder.absolute() / SOCKET))
         finally:
             with suppress(BrokenPipeError):
                 keeper.stdin.close()
+
+
+def no_room(store: Store) -> RunFolderError:
+    """Return the error of a full disk. What happens on one says nothing of a model."""
+    return RunFolderError(
+        f"{store.folder}: the disk of the images is full: no rollout can work there. Make room "
+        "(genbench images remove --keep-gib N), and start the run again"
+    )
 
 
 def _config(config: Mapping[str, Any]) -> dict[str, Any]:

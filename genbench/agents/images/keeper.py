@@ -105,7 +105,7 @@ class Keeper:
         self._hits: Counter[str] = Counter()
         self._peak_mb = 0.0
         self._seen = 0
-        self._gone = self._is_full = False
+        self._gone = self._was_full = False
         self._cleaners: list[int] = []
         self._upper = ""
         self._upper_lock = -1
@@ -275,6 +275,7 @@ class Keeper:
     def _finish(self, request: _Request) -> None:
         self._forget(request.handle)
         self._forget(request.connection.fileno())
+        self._see_room()
         _, status = os.waitpid(request.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         request.reply(
@@ -298,7 +299,7 @@ class Keeper:
             "peak_mb": round(self._peak_mb, 1),
             "processes": self._seen,
             "gone": self._gone,
-            "full": self._is_full,
+            "full": self._was_full,
             "ids": self._ids.kind,
         }
 
@@ -329,9 +330,7 @@ class Keeper:
     def _look(self) -> None:
         """See what the box uses. Its largest process ends if all together have too much memory."""
         self._cleaners = [pid for pid in self._cleaners if os.waitpid(pid, os.WNOHANG)[0] == 0]
-        free = os.fstatvfs(self._place)
-        few = free.f_files > 0 and free.f_favail < _FULL_INODES
-        self._is_full = few or free.f_bavail * free.f_frsize < _FULL_BYTES
+        self._see_room()
         if self._gone:
             return
         used = _memory_mb(self.box.processes)
@@ -347,10 +346,20 @@ class Keeper:
         if limits.disk_mb is not None and os.fstatvfs(self.box.disk).f_bavail == 0:
             self._hits["disk"] += 1
 
+    def _see_room(self) -> None:
+        """See whether the disk of the store is full. A command may have failed by that, whoever makes room."""
+        self._was_full = self._was_full or (self._limits.disk_mb is None and _is_full(self._place))
+
     def _end_inside(self, pid: int) -> None:
         """Kill a process by its id in the box."""
         with contextlib.suppress(BoxError):
             os.waitpid(self.box.call(lambda: os.kill(pid, signal.SIGKILL)), 0)
+
+
+def _is_full(place: int) -> bool:
+    free = os.fstatvfs(place)
+    few = free.f_files > 0 and free.f_favail < _FULL_INODES
+    return few or free.f_bavail * free.f_frsize < _FULL_BYTES
 
 
 def _memory_mb(processes: int) -> dict[int, float]:
@@ -412,7 +421,8 @@ def main() -> None:
     try:
         keeper = Keeper(order)
     except (BoxError, OSError) as error:
-        sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
+        full = _is_full(os.open(order["folder"], os.O_RDONLY | os.O_DIRECTORY))
+        sys.stdout.write(json.dumps({"error": str(error), "full": full}) + "\n")
         sys.stdout.flush()
         return
     sys.stdout.write('{"ready": true}\n')

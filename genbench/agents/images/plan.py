@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from genbench.agents.harnesses.outcome import Outcome
 from genbench.agents.images import swe
 from genbench.agents.images.box import BoxLimits
-from genbench.agents.images.boxes import opened
+from genbench.agents.images.boxes import no_room, opened
 from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.layout import write_whole
 from genbench.agents.images.store import Store, default_store
@@ -178,7 +178,11 @@ class ImagePlan:
             tempfile.TemporaryDirectory(prefix="genbench-") as name,
             opened(self.store, self.store.find(digest), Path(name), limits=self.limits) as box,
         ):
-            evaluated = swe.evaluate(box, patch, script)
+            try:
+                evaluated = swe.evaluate(box, patch, script)
+            finally:
+                if box.stats()["full"]:
+                    raise no_room(self.store)
         return evaluated, self.grader.report(row, patch, evaluated.log) if evaluated.log is not None else {}
 
     def _place(self, row: Mapping[str, Any], digest: str) -> Path:
@@ -231,6 +235,8 @@ class ImagePlan:
         proof = self.proof(row, row["image_digest"])
         try:
             evaluated, report = self._evaluated(row, patch, row["image_digest"])
+        except RunFolderError:
+            raise
         except (BoxGoneError, UnavailableError) as error:
             return Outcome(None, "unavailable", {**found.detail, "why": f"the box of the verdict: {error}"})
         except GenbenchError as error:
@@ -250,10 +256,7 @@ class ImagePlan:
         except BoxGoneError as error:
             return Outcome(None, "unavailable", {**found.detail, "why": f"the box: {error}"})
         if stats["full"]:
-            raise RunFolderError(
-                f"{self.store.folder}: the disk of the images is full: no rollout can work there. Make room "
-                "(genbench images remove --keep-gib N), and start the run again"
-            )
+            raise no_room(self.store)
         if stats["gone"]:
             return Outcome(None, "unavailable", {**found.detail, "why": "the box ended before its rollout"})
         hits = {"limits_hit": stats["limits_hit"]} if stats["limits_hit"] else {}

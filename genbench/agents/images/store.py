@@ -25,7 +25,7 @@ from pathlib import Path
 import genbench
 from genbench.agents.images.ids import Ids, as_root_of, ids_here
 from genbench.agents.images.layout import Image, Layer, Layout
-from genbench.errors import DataError, InputError, UnavailableError, nearest
+from genbench.errors import DataError, InputError, RunFolderError, UnavailableError, nearest
 from genbench.sandbox import leftovers
 
 VARIABLE = "GENBENCH_IMAGES"
@@ -157,7 +157,8 @@ class Store:
 
         Raises:
             DataError: a layer is hostile or broken.
-            UnavailableError: the machine has no room, or refuses it.
+            RunFolderError: the machine has no room.
+            UnavailableError: it refuses it.
         """
         self.prepare()
         for layer in image.layers:
@@ -166,7 +167,7 @@ class Store:
         return [f"l/{_short(layer)}" for layer in reversed(image.layers)]
 
     def sweep(self) -> int:
-        """Remove what killed processes left: upper folders, and layers in part. Return how many there were."""
+        """Remove what killed processes left: uppers, and layers in part. Return how many there were."""
         gone = 0
         for path in self.kind.glob(f"l/{_PART}*"):
             with suppress(BlockingIOError), _locked(_whole(path).with_suffix(".lock"), wait=False):
@@ -209,7 +210,8 @@ class Store:
 
         Raises:
             DataError: it is hostile or broken.
-            UnavailableError: the machine has no room, or refuses it.
+            RunFolderError: the machine has no room.
+            UnavailableError: it refuses it.
         """
         folder.chmod(0o755)
         limits = limits or Limits()
@@ -231,7 +233,7 @@ class Store:
             said = {"error": done.stderr.decode("utf-8", "replace")[-300:] or f"status {done.returncode}"}
         where = f"layer {layer.diff_id}"
         if said.get("space"):
-            raise UnavailableError(f"{where}: no room in {self.folder} to unpack it: {said['error']}")
+            raise RunFolderError(f"{where}: no room in {self.folder} to unpack it: {said['error']}")
         if "error" in said:
             raise DataError(f"{where} cannot be unpacked: {said['error']}")
         if said["diff_id"] != layer.diff_id:
