@@ -241,7 +241,7 @@ class Gateway:
         try:
             async with (
                 _working_folder(self._folder, sample) as folder,
-                _boxed(plan, problem, folder) as judge,
+                _boxed(plan, problem, folder, self.key(address)) as judge,
             ):
                 (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
                 code = await self._harness(rollout, plan, address, folder)
@@ -263,9 +263,13 @@ class Gateway:
 
     async def _harness(self, rollout: Rollout, plan: HarnessPlan, address: str, folder: Path) -> int | None:
         """Run the process of the harness. Return its status, or None if a limit or a failure ended it."""
-        environment = self._environment(plan, address, folder)
         async with started(
-            plan.command, folder, user=handed_over(folder), socket=self.socket, environment=environment
+            plan.command,
+            folder,
+            user=handed_over(folder),
+            socket=self.socket,
+            environment=self._environment(plan, address, folder),
+            hidden=() if plan.images is None else (plan.images.store.kind,),
         ) as process:
             return await self._watch(process, rollout, plan)
 
@@ -366,7 +370,7 @@ def _read(harness: Harness, path: Path) -> Outcome:
 
 
 @asynccontextmanager
-async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path) -> AsyncIterator[Judge | None]:
+async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path, key: str) -> AsyncIterator[Judge | None]:
     """Open the box of a rollout. Yield what makes a verdict of its harness's outcome, None without an image.
 
     Raises:
@@ -375,7 +379,7 @@ async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path) -> AsyncIter
     if plan.images is None:
         yield None
         return
-    opened = plan.images.box(problem.row, folder)
+    opened = plan.images.box(problem.row, folder, key)
     box = await asyncio.to_thread(opened.__enter__)
     try:
         yield partial(plan.images.judged, row=problem.row, box=box, folder=folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -25,13 +26,21 @@ SOCKET = "box"
 
 @contextmanager
 def opened(
-    store: Store, image: Image, folder: Path, *, limits: BoxLimits | None = None, owner: int | None = None
+    store: Store,
+    image: Image,
+    folder: Path,
+    *,
+    limits: BoxLimits | None = None,
+    owner: int | None = None,
+    key: str | None = None,
 ) -> Iterator[Box]:
     """Open a box of an image. Nothing of it is left at the end.
 
     Args:
         folder: where its socket is.
         owner: the id of a harness that may use the socket, if it is another one.
+        key: what opens the box. Other harnesses of an ordinary user can reach its socket. None means a secret
+            of the box that is yielded.
 
     Raises:
         DataError: a layer is hostile or broken.
@@ -39,6 +48,7 @@ def opened(
         UnavailableError: there can be no box here. Says why.
     """
     layers = store.unpacked(image)
+    key = key or secrets.token_hex(16)
     order = {
         "folder": str(store.kind.absolute()),
         "layers": layers,
@@ -47,6 +57,7 @@ def opened(
         "config": _config(image.config),
         "socket": str(folder.absolute() / SOCKET),
         "owner": owner,
+        "key": key,
     }
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _READ_AND_RUN],
@@ -68,7 +79,7 @@ def opened(
                     raise no_room(store)
                 why = said.get("error") or keeper.stderr.read()[-500:].strip() or "its keeper ended"
                 raise UnavailableError(f"no box could be made: {why}")
-            yield Box(str(folder.absolute() / SOCKET))
+            yield Box(str(folder.absolute() / SOCKET), key)
         finally:
             with suppress(BrokenPipeError):
                 keeper.stdin.close()

@@ -2,7 +2,7 @@
 
 The order is a line of JSON on standard input. When that is closed, or when this process ends, nothing of the
 box is left. A request is a line of JSON on a connection of its own, with the descriptors 0, 1 and 2 of the
-command; the reply is one line too. The harness names no image, no mount and no option of the box.
+command and the key of the box; the reply is one line too. The harness names no image, no mount and no option of the box.
 
     {"op": "exec", "argv": [...], "cwd": ..., "env": {...}, "user": ..., "timeout_s": ...}
                                   -> {"exit": ..., "killed_by": ..., "seconds": ...}
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hmac
 import json
 import os
 import secrets
@@ -88,7 +89,7 @@ class Keeper:
 
     Args:
         order: `folder` (of the store, for the kind of ids), `layers`, `ids`, `limits`, `config` of the image,
-            `socket`, and `owner`, the id of the harness or None.
+            `socket`, `owner`, the id of the harness or None, and `key`, which each request must have.
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
@@ -109,6 +110,7 @@ class Keeper:
         self._cleaners: list[int] = []
         self._upper = ""
         self._upper_lock = -1
+        self._key: str = order["key"]
         self._socket = Path(order["socket"])
         self._listener = _listen(self._socket, order["owner"])
         self.box = self._begin()
@@ -236,6 +238,8 @@ class Keeper:
 
     def _begin_request(self, request: _Request) -> None:
         wanted = json.loads(request.line)
+        if not hmac.compare_digest(str(wanted.get("key")).encode(), self._key.encode()):
+            raise BoxError("the key does not open this box")
         action = {"stats": self._stats, "kill": self._kill, "fresh": self._fresh}.get(wanted["op"])
         if action is not None:
             self._forget(request.connection.fileno())
@@ -347,7 +351,7 @@ class Keeper:
             self._hits["disk"] += 1
 
     def _see_room(self) -> None:
-        """See whether the disk of the store is full. A command may have failed by that, whoever makes room."""
+        """See whether the disk of the store is full. A command may have failed by that, even if it ends."""
         self._was_full = self._was_full or (self._limits.disk_mb is None and _is_full(self._place))
 
     def _end_inside(self, pid: int) -> None:

@@ -201,13 +201,14 @@ class ImagePlan:
         }
 
     @contextmanager
-    def box(self, row: Mapping[str, Any], folder: Path) -> Iterator[Box]:
-        """Open the box of one rollout.
+    def box(self, row: Mapping[str, Any], folder: Path, key: str) -> Iterator[Box]:
+        """Open the box of one rollout, whose harness has a key.
 
         Raises:
             UnavailableError: there can be no box.
         """
-        with opened(self.store, self.store.find(row["image_digest"]), folder, limits=self.limits) as box:
+        image = self.store.find(row["image_digest"])
+        with opened(self.store, image, folder, limits=self.limits, key=key) as box:
             yield box
 
     @staticmethod

@@ -304,6 +304,7 @@ def _inside(order: dict[str, object], user: int | None) -> int:
     gateway = f"/proc/self/fd/{place}/{Path(str(order['socket'])).name}"  # its folder may be hidden by now
     listener = socket.create_server(("127.0.0.1", int(str(order["port"]))), backlog=128)
     threading.Thread(target=_forward, args=(listener, gateway), daemon=True).start()
+    prctl(PR_SET_DUMPABLE, 0)  # a harness of the same user would find its descriptors in /proc
     with Path(str(order["out"])).open("ab") as out, Path(str(order["err"])).open("ab") as err:
         try:
             harness = subprocess.Popen(

@@ -53,10 +53,12 @@ class Box:
 
     Args:
         path: its socket; that of the variable GENBENCH_BOX unless told.
+        key: what opens it; that of the variable GENBENCH_KEY unless told.
     """
 
-    def __init__(self, path: str | None = None) -> None:
+    def __init__(self, path: str | None = None, key: str | None = None) -> None:
         self.path = path or os.environ["GENBENCH_BOX"]
+        self._key = os.environ.get("GENBENCH_KEY", "") if key is None else key
 
     def exec(
         self,
@@ -82,7 +84,7 @@ class Box:
 
     def attach(self, argv: Sequence[str]) -> int:
         """Run a command with the descriptors 0, 1 and 2 of this process. Return its status."""
-        return int(_reply(_sent(self.path, {"op": "exec", "argv": list(argv)}, [0, 1, 2]))["exit"])
+        return int(_reply(self._sent({"op": "exec", "argv": list(argv)}, [0, 1, 2]))["exit"])
 
     def put(self, source: str | Path, target: str) -> None:
         """Copy a file to a path, or what is in a folder into one.
@@ -119,15 +121,18 @@ class Box:
 
     def fresh(self) -> None:
         """Take a new box of the same image in place of this one."""
-        _reply(_sent(self.path, {"op": "fresh"}, []))
+        _reply(self._sent({"op": "fresh"}))
 
     def stats(self) -> dict[str, Any]:
         """Return what the box has used."""
-        return _reply(_sent(self.path, {"op": "stats"}, []))
+        return _reply(self._sent({"op": "stats"}))
 
     def kill(self) -> None:
         """End all that runs in the box."""
-        _reply(_sent(self.path, {"op": "kill"}, []))
+        _reply(self._sent({"op": "kill"}))
+
+    def _sent(self, wanted: Mapping[str, Any], fds: Sequence[int] = ()) -> socket.socket:
+        return _sent(self.path, {**wanted, "key": self._key}, fds)
 
     @staticmethod
     def _require(done: Done, what: str) -> None:
@@ -140,7 +145,7 @@ class Box:
         read_err, write_err = (-1, write_out) if merged else os.pipe()
         theirs = [read_in, write_out, write_err]
         try:
-            connection = _sent(self.path, wanted, theirs)
+            connection = self._sent(wanted, theirs)
         except BaseException:
             for place in {write_in, read_out, *([] if merged else [read_err])}:
                 os.close(place)
