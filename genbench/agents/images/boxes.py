@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def opened(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={},
+        env={"PATH": os.environ.get("PATH", os.defpath)},  # newuidmap is found by it
         start_new_session=True,
     ) as keeper:
         assert keeper.stdin is not None and keeper.stdout is not None and keeper.stderr is not None

@@ -2,7 +2,8 @@
 
 The order is a line of JSON on standard input. When that is closed, or when this process ends, nothing of the
 box is left. A request is a line of JSON on a connection of its own, with the descriptors 0, 1 and 2 of the
-command and the key of the box; the reply is one line too. The harness names no image, no mount and no option of the box.
+command and the `key` of the box; the reply is one line too. The harness names no image, no mount and no option
+of the box.
 
     {"op": "exec", "argv": [...], "cwd": ..., "env": {...}, "user": ..., "timeout_s": ...}
                                   -> {"exit": ..., "killed_by": ..., "seconds": ...}
@@ -16,25 +17,25 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hmac
 import json
 import os
-import secrets
 import select
 import signal
 import socket
 import stat
 import sys
-import tarfile
 import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from genbench.agents.images.box import Box, BoxError, BoxLimits, Order, start, unreadable
 from genbench.agents.images.ids import Ids, as_root_of
 from genbench.sandbox import leftovers
+
+if TYPE_CHECKING:
+    import tarfile
 
 _LOOK_S = 0.2
 """Seconds between two looks at what a box uses."""
@@ -45,7 +46,6 @@ _NEAR = 0.9
 _MOST_LINE = 16 << 20
 _MOST_CONNECTIONS = 512
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-tarfile.pwd = tarfile.grp = None  # type: ignore[attr-defined]  # names would be looked up by code of the image
 
 
 class _Request:
@@ -128,7 +128,7 @@ class Keeper:
 
     def _begin(self) -> Box:
         """Make a box with an upper folder of its own."""
-        self._upper = f"u/{secrets.token_hex(6)}"
+        self._upper = f"u/{os.urandom(6).hex()}"
         upper = self._folder / self._upper
         lock = os.open(f"{upper}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -238,7 +238,7 @@ class Keeper:
 
     def _begin_request(self, request: _Request) -> None:
         wanted = json.loads(request.line)
-        if not hmac.compare_digest(str(wanted.get("key")).encode(), self._key.encode()):
+        if wanted.get("key") != self._key:
             raise BoxError("the key does not open this box")
         action = {"stats": self._stats, "kill": self._kill, "fresh": self._fresh}.get(wanted["op"])
         if action is not None:
@@ -257,12 +257,10 @@ class Keeper:
         self._watch(request.handle, request)
 
     def _started(self, wanted: Mapping[str, Any], fds: list[int]) -> int:
-        if wanted["op"] == "put":
-            folder = str(wanted["path"])
-            return self.box.call(lambda: _extract(folder), fds)
-        if wanted["op"] == "get":
-            path = str(wanted["path"])
-            return self.box.call(lambda: _archive(path), fds)
+        if wanted["op"] in ("put", "get"):
+            path, tar = str(wanted["path"]), _tars()
+            act = _extract if wanted["op"] == "put" else _archive
+            return self.box.call(lambda: act(path, tar), fds)
         if wanted["op"] != "exec":
             raise BoxError(f"there is no {str(wanted['op'])[:40]!r}")
         argv = [str(word) for word in wanted["argv"]]
@@ -385,19 +383,27 @@ def _memory_mb(processes: int) -> dict[int, float]:
     return found
 
 
-def _extract(folder: str) -> None:
+def _tars() -> type[tarfile.TarFile]:
+    """Return what reads and writes a tar. Most boxes need none, and it takes a megabyte."""
+    import tarfile  # noqa: PLC0415
+
+    tarfile.pwd = tarfile.grp = None  # type: ignore[attr-defined]  # code of the image would look up names
+    return tarfile.TarFile
+
+
+def _extract(folder: str, tar: type[tarfile.TarFile]) -> None:
     """Write what a tar has below a folder of the box, owned by root."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with os.fdopen(0, "rb", closefd=False) as source, tarfile.open(fileobj=source, mode="r|") as archive:
+    with os.fdopen(0, "rb", closefd=False) as source, tar.open(fileobj=source, mode="r|") as archive:
         archive.extraction_filter = staticmethod(lambda entry, path: entry)
         for entry in archive:
             entry.uid = entry.gid = 0
             archive.extract(entry, folder, numeric_owner=True)
 
 
-def _archive(path: str) -> None:
+def _archive(path: str, tar: type[tarfile.TarFile]) -> None:
     """Print a tar of a file or a folder of the box. Its name in it is `.` for a folder."""
-    with os.fdopen(1, "wb", closefd=False) as target, tarfile.open(fileobj=target, mode="w|") as archive:
+    with os.fdopen(1, "wb", closefd=False) as target, tar.open(fileobj=target, mode="w|") as archive:
         archive.add(path, "." if os.path.isdir(path) else os.path.basename(path))  # noqa: PTH112, PTH119
 
 

@@ -29,10 +29,12 @@ REACHED = {
     "a clone with a user namespace",
     "a file of the machine",
 }
-"""What a harness may do and a box may not. bubblewrap, with which mini-swe-agent and harbor keep the model's
-commands from their own process, needs user namespaces: nothing in them has a right outside, and
-tests/sandbox/test_namespace.py makes the same attempts in them. And a harness reads what its user may read."""
-"""What nobody may do is in escapes.py."""
+"""What a harness may do and a box may not, of the attempts of escapes.py.
+
+bubblewrap, with which mini-swe-agent and harbor keep the model's commands from their own process, needs user
+namespaces. Nothing in them has a right outside, as tests/sandbox/test_namespace.py shows. And a harness reads
+what its user may read.
+"""
 
 
 @pytest.fixture(params=["root", "user"])

@@ -83,8 +83,16 @@ class Box:
         return self._run({**wanted, "timeout_s": timeout_s}, io.BytesIO(input), merged=merged)
 
     def attach(self, argv: Sequence[str]) -> int:
-        """Run a command with the descriptors 0, 1 and 2 of this process. Return its status."""
-        return int(_reply(self._sent({"op": "exec", "argv": list(argv)}, [0, 1, 2]))["exit"])
+        """Run a command with the descriptors 0, 1 and 2 of this process. Return its status.
+
+        Its output goes through pipes of this process, so that what it leaves running keeps no reader waiting.
+        """
+        ends = [os.pipe(), os.pipe()]
+        connection = self._sent({"op": "exec", "argv": list(argv)}, [0, *(write for _, write in ends)])
+        for _, write in ends:
+            os.close(write)
+        shown = {read: number for number, (read, _) in enumerate(ends, start=1)}
+        return int(_read(connection, list(shown), lambda place, data: _write(shown[place], data))["exit"])
 
     def put(self, source: str | Path, target: str) -> None:
         """Copy a file to a path, or what is in a folder into one.
@@ -154,10 +162,10 @@ class Box:
             for place in set(theirs):
                 os.close(place)
         threading.Thread(target=_fill, args=(write_in, source), daemon=True).start()
-        found, said = _read(connection, [read_out, *([] if merged else [read_err])])
-        return Done(
-            said["exit"], found[0], found[1] if len(found) > 1 else b"", said["seconds"], said["killed_by"]
-        )
+        found = {place: bytearray() for place in (read_out, *([] if merged else [read_err]))}
+        said = _read(connection, list(found), lambda place, data: found[place].extend(data))
+        output, error = (*map(bytes, found.values()), b"")[:2]
+        return Done(said["exit"], output, error, said["seconds"], said["killed_by"])
 
 
 def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.socket:
@@ -200,9 +208,15 @@ def _fill(place: int, source: IO[bytes]) -> None:
             return
 
 
-def _read(connection: socket.socket, places: Sequence[int]) -> tuple[list[bytes], dict[str, Any]]:
-    """Read what a command prints until it has ended and its output is closed, or some time later."""
-    found = {place: bytearray() for place in places}
+def _write(place: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(place, data) :]
+
+
+def _read(
+    connection: socket.socket, places: Sequence[int], take: Callable[[int, bytes], object]
+) -> dict[str, Any]:
+    """Take what a command prints until it has ended and its output is closed, or some time later."""
     line = b""
     until: float | None = None
     with selectors.DefaultSelector() as waiting, connection:
@@ -213,18 +227,18 @@ def _read(connection: socket.socket, places: Sequence[int]) -> tuple[list[bytes]
             ready = waiting.select(left) if left is None or left > 0 else []
             for key, _ in ready:
                 data = os.read(key.fd, _CHUNK)
-                if key.fd in found:
-                    found[key.fd] += data
+                if key.fd in places:
+                    take(key.fd, data)
                 else:
                     line += data
                     until = time.monotonic() + _AFTER_S
-                if not data or (key.fd not in found and line.endswith(b"\n")):
+                if not data or (key.fd not in places and line.endswith(b"\n")):
                     waiting.unregister(key.fd)
             if until is not None and not ready:
                 break
     for place in places:
         os.close(place)
-    return [bytes(data) for data in found.values()], _told(line)
+    return _told(line)
 
 
 def _extract(archive: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> None:
@@ -264,6 +278,8 @@ def main(words: Sequence[str] | None = None) -> int:
         if len(words) == 3 and words[0] in acts:
             acts[words[0]](words[1], words[2])
             return 0
+    except BrokenPipeError:  # nobody reads the output any more
+        return 141
     except BoxGoneError as error:
         print(f"genbench-box: {error}", file=sys.stderr)
         return 125
