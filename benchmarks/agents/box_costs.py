@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,11 @@ def measure(store: Store, image: Image, folder: Path, rounds: int) -> bool:
         place.mkdir()
         manager = opened(store, image, place)
         box, start = timed(manager.__enter__)
-        firsts.append(timed(lambda box=box: box.exec(["id"]))[1])
-        commands += [timed(lambda box=box: box.exec(["id"]))[1] for _ in range(20)]
+        first, *more = [timed(partial(box.exec, ["id"]))[1] for _ in range(21)]
+        firsts.append(first)
+        commands += more
         starts.append(start)
-        ends.append(timed(lambda manager=manager: manager.__exit__(None, None, None))[1])
+        ends.append(timed(partial(manager.__exit__, None, None, None))[1])
     bad = shown("start of a box", starts, START_MS)
     shown("first command in it", firsts)
     bad |= shown("a command", commands, EXEC_MS)
@@ -117,7 +119,7 @@ def measure_many(store: Store, image: Image, folder: Path, count: int) -> bool:
             print(f"memory of a box with its keeper: {own:.1f} MB, bar {BOX_MB:g}")
             print(f"disk of {count} idle boxes: {disk:.2f} MB")
             bad |= own > BOX_MB or (count == 16 and disk > DISK_MB)
-            spent = list(pool.map(lambda box: timed(lambda: box.exec(["id"]))[1], many * 5))
+            spent = list(pool.map(lambda box: timed(partial(box.exec, ["id"]))[1], many * 5))
             shown("a command, 16 at once", spent)
         _, end = timed(boxes.close)
     print(f"end of {count} boxes: {end / 1000:.2f} s, {len(list(store.kind.glob('u/*')))} uppers left")

@@ -2,8 +2,8 @@
 
 The order is a line of JSON on standard input. When that is closed, or when this process ends, nothing of the
 box is left. A request is a line of JSON on a connection of its own, with the descriptors 0, 1 and 2 of the
-command and the `key` of the box; the reply is one line too. The harness names no image, no mount and no option
-of the box.
+command and the `key` of the box; the reply is one line too. The harness names no image, no mount and no
+option of the box.
 
     {"op": "exec", "argv": [...], "cwd": ..., "env": {...}, "user": ..., "timeout_s": ...}
                                   -> {"exit": ..., "killed_by": ..., "seconds": ...}

@@ -123,7 +123,7 @@ def kill(process: subprocess.Popen[bytes], *, keepers_too: bool) -> list[psutil.
     """Kill a run. Return what it had started."""
     own = psutil.Process(process.pid)
     own.suspend()  # so that it starts nothing between the look and the end
-    children = own.children(recursive=True)
+    children: list[psutil.Process] = own.children(recursive=True)
     for child in children if keepers_too else []:
         with suppress(psutil.NoSuchProcess):  # it went with another one
             child.kill()
@@ -135,7 +135,7 @@ def kill(process: subprocess.Popen[bytes], *, keepers_too: bool) -> list[psutil.
 def lives(process: psutil.Process) -> bool:
     """Whether a process is there, and does not only wait for somebody who asks how it ended."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

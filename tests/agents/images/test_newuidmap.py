@@ -18,6 +18,7 @@ from genbench.agents.images.boxes import opened
 from genbench.agents.images.selftest import boxes_here
 from genbench.agents.images.store import Store
 from genbench.sandbox.inside import namespace
+from genbench.sandbox.inside.confine import check
 from genbench.sandbox.inside.namespace import LIBC, MS_BIND, MS_PRIVATE, MS_REC, NEWNS, mount
 from tests.agents.images.conftest import add_image, as_user, entry, folder, tar
 
@@ -47,7 +48,7 @@ def ranges(place: Path, text: str) -> Callable[[], None]:
     """What gives users ranges, for one process and its children."""
 
     def give() -> None:
-        namespace.check(LIBC.unshare(NEWNS), "mount namespace")
+        check(LIBC.unshare(NEWNS), "mount namespace")
         mount("none", "/", None, MS_REC | MS_PRIVATE)
         for name in ("subuid", "subgid"):
             own = place.parent / name
@@ -68,7 +69,7 @@ def used(place: Path, maker: ModuleType, programs: bytes) -> dict[str, Any]:
     store = Store(place / "store")
     text = "touch /tmp/x; chown 33:33 /tmp/x; stat -c %u:%g /tmp/x /opt/own"
     with opened(store, store.find("test:1"), place) as box:
-        found = {
+        found: dict[str, Any] = {
             "owners": box.exec(["bash", "-c", text]).output.split(),
             "user": box.exec(["id", "-u"], user="www").output,
         }
