@@ -93,10 +93,7 @@ def _hidden(more: Collection[Path], folder: Path, *words: str) -> list[str]:
     needed = [path.absolute() for path in paths if path.is_absolute() or path.exists()]
     found = ["/tmp"] if not any(path.is_relative_to("/tmp") for path in needed) else []
     found = [place for place in ("/run", *found) if Path(place).is_dir() and not Path(place).is_symlink()]
-    return [
-        *found,
-        *(str(path) for path in map(Path.absolute, more) if not any(map(path.is_relative_to, found))),
-    ]
+    return [*found, *(str(path.absolute()) for path in more)]
 
 
 def _shown(words: Sequence[str]) -> list[str]:

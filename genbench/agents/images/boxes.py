@@ -10,19 +10,49 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from genbench.agents.images.box import BoxLimits
-from genbench.agents.images.given.genbench_box import Box
+from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.layout import Image
 from genbench.agents.images.store import ROOT, START, Store
-from genbench.errors import RunFolderError, UnavailableError
+from genbench.errors import DataError, RunFolderError, UnavailableError
 
 _KEEPER = "genbench.agents.images.keeper"
 _READ_AND_RUN = "import sys; exec(sys.stdin.readline())"
 """The keeper's program. What it runs comes by its input: its command line can be read in the box."""
 SOCKET = "box"
 """The name of a box's socket in the folder of its rollout."""
+
+
+class Rights(NamedTuple):
+    """What a row asks for beyond a plain box. The whole row is part of its problem, so these are terms.
+
+    Args:
+        nested: programs may mount and make namespaces, as browsers do for their own sandbox.
+        entrypoint: the image's ENTRYPOINT and CMD run in the background.
+    """
+
+    nested: bool = False
+    entrypoint: bool = False
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Return the rights that a row asks for.
+
+        Raises:
+            DataError: it asks for what no box has.
+        """
+        found = {name: row.get(name, False) for name in cls._fields}
+        for name, value in found.items():
+            if not isinstance(value, bool):
+                raise DataError(f"'{name}' is {value!r}, wanted true or false")
+        if row.get("agent") == "inside":
+            raise DataError(
+                "'agent' is 'inside': no agent runs in a box, where the commands of the model could use its "
+                "key. Run one outside, whose commands go into the box (docs/agents.md, Container images)"
+            )
+        return cls(**found)
 
 
 @contextmanager
@@ -34,6 +64,7 @@ def opened(
     limits: BoxLimits | None = None,
     owner: int | None = None,
     key: str | None = None,
+    rights: Rights | None = None,
 ) -> Iterator[Box]:
     """Open a box of an image. Nothing of it is left at the end.
 
@@ -59,6 +90,7 @@ def opened(
         "socket": str(folder.absolute() / SOCKET),
         "owner": owner,
         "key": key,
+        **(rights or Rights())._asdict(),
     }
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _READ_AND_RUN],
@@ -80,7 +112,12 @@ def opened(
                     raise no_room(store)
                 why = said.get("error") or keeper.stderr.read()[-500:].strip() or "its keeper ended"
                 raise UnavailableError(f"no box could be made: {why}")
-            yield Box(str(folder.absolute() / SOCKET), key)
+            box = Box(str(folder.absolute() / SOCKET), key)
+            try:
+                yield box
+            finally:
+                if _was_full(box):
+                    raise no_room(store)
         finally:
             with suppress(BrokenPipeError):
                 keeper.stdin.close()
@@ -94,5 +131,12 @@ def no_room(store: Store) -> RunFolderError:
     )
 
 
+def _was_full(box: Box) -> bool:
+    try:
+        return bool(box.stats()["full"])
+    except BoxGoneError:
+        return False
+
+
 def _config(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: config.get(key) for key in ("Env", "WorkingDir", "User")}
+    return {key: config.get(key) for key in ("Env", "WorkingDir", "User", "Entrypoint", "Cmd")}

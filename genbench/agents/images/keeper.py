@@ -89,7 +89,8 @@ class Keeper:
 
     Args:
         order: `folder` (of the store, for the kind of ids), `layers`, `ids`, `limits`, `config` of the image,
-            `socket`, `owner`, the id of the harness or None, and `key`, which each request must have.
+            `nested`, `entrypoint`, `socket`, `owner`, the id of the harness or None, and `key`, which each
+            request must have.
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
@@ -110,6 +111,8 @@ class Keeper:
         self._cleaners: list[int] = []
         self._upper = ""
         self._upper_lock = -1
+        self._nested, self._has_entry = bool(order["nested"]), bool(order["entrypoint"])
+        self._entry: int | None = None
         self._key: str = order["key"]
         self._socket = Path(order["socket"])
         self._listener = _listen(self._socket, order["owner"])
@@ -138,12 +141,40 @@ class Keeper:
             if self._ids.kind == "full" and not self._ids.helped:
                 os.chown(path, *self._ids.first)
         try:
-            box = start(self._place, Order(self._layers, self._upper, self._ids, self._limits))
+            order = Order(self._layers, self._upper, self._ids, self._limits, nested=self._nested)
+            box = start(self._place, order)
         except BaseException:
             self._remove_upper()
             raise
+        if self._has_entry:
+            try:
+                self._entry = self._entered(box)
+            except BoxError:
+                box.kill()
+                self._remove_upper()
+                raise
         self._poller.register(box.handle, select.POLLIN)
         return box
+
+    def _entered(self, box: Box) -> int:
+        """Start what the image runs by itself. Return the process."""
+        argv = [*(self._config.get("Entrypoint") or ()), *(self._config.get("Cmd") or ())]
+        if not argv:
+            raise BoxError("the row has 'entrypoint', and the image has no ENTRYPOINT and no CMD")
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        cwd, user = self._config.get("WorkingDir") or "/", self._config.get("User") or ""
+        try:
+            return box.run(argv, self._own_environment(), str(cwd), str(user), [null, null, null])
+        finally:
+            os.close(null)
+
+    def _own_environment(self) -> dict[str, str]:
+        return dict(text.split("=", 1) for text in self._config.get("Env") or () if "=" in text)
+
+    def _collect_entry(self, options: int) -> None:
+        """Wait for what the image runs by itself, or see whether it has ended."""
+        if self._entry is not None and os.waitpid(self._entry, options)[0]:
+            self._entry = None
 
     def _remove_upper(self) -> None:
         upper = self._folder / self._upper
@@ -266,8 +297,10 @@ class Keeper:
         argv = [str(word) for word in wanted["argv"]]
         if not argv:
             raise BoxError("argv is empty")
-        own = dict(text.split("=", 1) for text in self._config.get("Env") or () if "=" in text)
-        env = {**own, **{str(key): str(value) for key, value in (wanted.get("env") or {}).items()}}
+        env = {
+            **self._own_environment(),
+            **{str(key): str(value) for key, value in (wanted.get("env") or {}).items()},
+        }
         cwd = wanted.get("cwd") or self._config.get("WorkingDir") or "/"
         user = wanted.get("user")
         return self.box.run(
@@ -293,6 +326,7 @@ class Keeper:
         """Wait for the commands of a box that was killed, and tell who has asked for them."""
         for request in {id(one): one for one in self._requests.values() if one.pid >= 0}.values():
             self._finish(request)
+        self._collect_entry(0)
 
     def _stats(self) -> dict[str, Any]:
         self._look()
@@ -331,6 +365,7 @@ class Keeper:
 
     def _look(self) -> None:
         """See what the box uses. Its largest process ends if all together have too much memory."""
+        self._collect_entry(os.WNOHANG)
         self._cleaners = [pid for pid in self._cleaners if os.waitpid(pid, os.WNOHANG)[0] == 0]
         self._see_room()
         if self._gone:

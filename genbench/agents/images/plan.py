@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from genbench.agents.harnesses.outcome import Outcome
 from genbench.agents.images import swe
 from genbench.agents.images.box import BoxLimits
-from genbench.agents.images.boxes import no_room, opened
+from genbench.agents.images.boxes import Rights, opened
 from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.layout import write_whole
 from genbench.agents.images.store import Store, default_store
@@ -122,6 +122,7 @@ class ImagePlan:
     def _required(self, row: Mapping[str, Any], folder: Path | None) -> str:
         digest = self.digest_of(row, folder)
         self.store.find(digest)
+        Rights.of(row)
         if swe.is_swe(row):
             if self.grader is None:
                 raise ConfigError("its verdict needs options.grader, the virtual environment with swebench 5")
@@ -176,17 +177,15 @@ class ImagePlan:
         script = self.grader.script(row)
         with (
             tempfile.TemporaryDirectory(prefix="genbench-") as name,
-            opened(self.store, self.store.find(digest), Path(name), limits=self.limits) as box,
+            opened(
+                self.store, self.store.find(digest), Path(name), limits=self.limits, rights=Rights.of(row)
+            ) as box,
         ):
-            try:
-                evaluated = swe.evaluate(box, patch, script)
-            finally:
-                if box.stats()["full"]:
-                    raise no_room(self.store)
+            evaluated = swe.evaluate(box, patch, script)
         return evaluated, self.grader.report(row, patch, evaluated.log) if evaluated.log is not None else {}
 
     def _place(self, row: Mapping[str, Any], digest: str) -> Path:
-        own = {name: row.get(name) for name in swe.PROVEN}
+        own = {name: row.get(name) for name in swe.PROVEN} | Rights.of(row)._asdict()
         terms = {**self.terms, "limits": self.limits._asdict(), "image": digest, "row": own}
         text = json.dumps(terms, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
         return self.store.folder / "proofs" / f"{hashlib.sha256(text).hexdigest()[:32]}.json"
@@ -208,7 +207,7 @@ class ImagePlan:
             UnavailableError: there can be no box.
         """
         image = self.store.find(row["image_digest"])
-        with opened(self.store, image, folder, limits=self.limits, key=key) as box:
+        with opened(self.store, image, folder, limits=self.limits, key=key, rights=Rights.of(row)) as box:
             yield box
 
     @staticmethod
@@ -236,7 +235,7 @@ class ImagePlan:
         proof = self.proof(row, row["image_digest"])
         try:
             evaluated, report = self._evaluated(row, patch, row["image_digest"])
-        except RunFolderError:
+        except RunFolderError:  # a full disk says nothing of a model
             raise
         except (BoxGoneError, UnavailableError) as error:
             return Outcome(None, "unavailable", {**found.detail, "why": f"the box of the verdict: {error}"})
@@ -257,7 +256,10 @@ class ImagePlan:
         except BoxGoneError as error:
             return Outcome(None, "unavailable", {**found.detail, "why": f"the box: {error}"})
         if stats["full"]:
-            raise no_room(self.store)
+            raise RunFolderError(
+                f"{self.store.folder}: the disk of the images is full: no rollout can work there. Make room "
+                "(genbench images remove --keep-gib N), and start the run again"
+            )
         if stats["gone"]:
             return Outcome(None, "unavailable", {**found.detail, "why": "the box ended before its rollout"})
         hits = {"limits_hit": stats["limits_hit"]} if stats["limits_hit"] else {}

@@ -165,7 +165,8 @@ def _protect(writable: list[str], hidden: list[str], shown: list[str]) -> None:
     for folder in writable:
         set_attributes(folder, Attributes(clear=RDONLY), 0)
     for folder in hidden:
-        mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV)
+        if os.path.isdir(folder):  # noqa: PTH112  one in another that is hidden or closed is not there any more
+            mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV)
     make_devices()
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.

@@ -533,6 +533,11 @@ _OF_ROOT = {
     "clock_settime": (227, 112),
 }
 """What root of a container may not do. It has no capability for most of it either."""
+_OF_NESTED = {
+    *("mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount"),
+    *("fspick", "mount_setattr", "setns", "unshare"),
+}
+"""What a box allows whose row asks for it. Browsers begin so."""
 _OWNERS = {
     "chown": (92, None),
     "lchown": (94, None),
@@ -551,23 +556,24 @@ _OWNERS = {
 _CLONE3 = (435, 435)
 
 
-def build_box(machine: Machine, *, fakes_owners: bool) -> list[Filter]:
+def build_box(machine: Machine, *, fakes_owners: bool, nested: bool = False) -> list[Filter]:
     """Return the filters for the commands of a box, whose processes may be root in its user namespace.
 
     Args:
         fakes_owners: changes of owners and of ids seem to succeed, and nothing happens. A box with one id
             needs that: dpkg and apt ask for many, and give up without.
+        nested: mounts and namespaces are allowed, which belong to the user namespace of the box.
     """
     column = _COLUMNS[machine.name][0]
-    refused = [numbers[column] for numbers in _OF_ROOT.values()]
+    refused = [numbers[column] for name, numbers in _OF_ROOT.items() if not (nested and name in _OF_NESTED)]
     made = machine.checked["clone"]
     found = [
         _filter(
             _preamble(machine),
             _listed(refused, _refused(errno.EPERM)),
             _listed([_CLONE3[column]], _refused(errno.ENOSYS)),  # its flags are behind a pointer
-            _rule(made, _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),))),
-            _rule(made, _Rule("clone", (), _refused(errno.EPERM))),
+            *([] if nested else [_rule(made, _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),)))]),
+            *([] if nested else [_rule(made, _Rule("clone", (), _refused(errno.EPERM)))]),
             [(_RETURN, 0, 0, _ALLOW)],
         ),
         build_families(machine),

@@ -1,6 +1,6 @@
 """Whether `kill -9` of a run leaves something behind or changes a verdict.
 
-`make chaos` draws 200 rollouts, 16 at once, and kills the run at five moments instead of three.
+`make chaos` draws 200 rollouts, 16 at once, and kills the run at five moments instead of two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.agents.images.conftest import add_image
 from tests.agents.images.test_rollouts import GOOD, WRONG, write_suite
 
 FULL = "GENBENCH_CHAOS" in os.environ
-PROBLEMS, K, AT_ONCE = (25, 8, 16) if FULL else (3, 2, 3)
+PROBLEMS, K, AT_ONCE = (25, 8, 16) if FULL else (3, 1, 3)
 LEFT_S = 5 if FULL else 30
 """Seconds after a kill in which everything must be gone. A test suite may share its machine."""
 MARK = f"3{os.getpid()}"
@@ -108,15 +108,16 @@ def moments(place: Place) -> dict[str, Callable[[], bool]]:
         return len(place.verdicts("killed")) >= PROBLEMS * K * share
 
     found = {
-        "a layer is unpacked": unpacks,
         "a command of an agent runs": lambda: running(["sleep", MARK]),
         "tests of a verdict run": lambda: running(["/bin/bash", "/eval.sh"]),
     }
-    late = {
+    more = {
+        "a layer is unpacked": unpacks,
+        **found,
         "half of the rollouts have ended": lambda: ended(0.5),
         "most have ended": lambda: ended(0.75),
     }
-    return found | late if FULL else found
+    return more if FULL else found
 
 
 def kill(process: subprocess.Popen[bytes], *, keepers_too: bool) -> list[psutil.Process]:
@@ -160,14 +161,14 @@ def wait_until_gone(place: Place, children: list[psutil.Process], uppers: set[st
 def disturbed(place: Place) -> list[str]:
     """Draw a run, and kill it at each moment. Return the moments."""
     done = []
-    for number, (name, is_now) in enumerate(moments(place).items()):
+    for name, is_now in moments(place).items():
         process = place.start("killed")
         while process.poll() is None and not is_now():
             time.sleep(0.02)
         if process.poll() is not None:
             break
         uppers = place.uppers()
-        children = kill(process, keepers_too=number == 2)
+        children = kill(process, keepers_too="verdict" in name)
         assert wait_until_gone(place, children, uppers) == ([], False, []), name
         done.append(name)
         print(f"killed as {name}: {len(children)} processes and {len(uppers)} uppers were there")

@@ -189,7 +189,10 @@ def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.so
 
 def _reply(connection: socket.socket) -> dict[str, Any]:
     with connection, connection.makefile("rb") as lines:
-        return _told(lines.readline())
+        try:
+            return _told(lines.readline())
+        except ConnectionResetError:
+            return _told(b"")
 
 
 def _told(line: bytes) -> dict[str, Any]:
@@ -226,7 +229,10 @@ def _read(
             left = None if until is None else until - time.monotonic()
             ready = waiting.select(left) if left is None or left > 0 else []
             for key, _ in ready:
-                data = os.read(key.fd, _CHUNK)
+                try:
+                    data = os.read(key.fd, _CHUNK)
+                except ConnectionResetError:  # the keeper was killed
+                    data = b""
                 if key.fd in places:
                     take(key.fd, data)
                 else:
