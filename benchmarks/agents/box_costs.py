@@ -59,18 +59,25 @@ def shown(name: str, values: list[float], bar: float | None = None) -> bool:
     """Print the figures of some milliseconds. Return whether their median is above its bar."""
     values = sorted(values)
     median = statistics.median(values)
-    most = f", bar {bar:g}" if bar else ""
+    most = "" if bar is None else f", bar {bar:g}"
     print(
         f"{name}: median {median:.1f} ms, 95 % {values[int(len(values) * 0.95)]:.1f}, least {values[0]:.1f}, "
         f"most {values[-1]:.1f} of {len(values)}{most}",
         flush=True,
     )
-    return bool(bar) and median > bar
+    return bar is not None and median > bar
 
 
-def megabytes(processes: set[int]) -> float:
-    """Return the memory of processes, shared pages by their share."""
-    return sum(psutil.Process(pid).memory_full_info().pss for pid in processes) / 1e6
+def megabytes(processes: set[int]) -> tuple[float, float]:
+    """Return the memory of processes, with shared pages by their share and without them."""
+    found = [psutil.Process(pid).memory_full_info() for pid in processes]
+    return sum(float(one.pss) for one in found) / 1e6, sum(float(one.uss) for one in found) / 1e6
+
+
+def cpu_ms() -> float:
+    """Return the CPU time of this process, and of its keepers with the commands that have ended."""
+    own = sum(sum(one.cpu_times()[:4]) for one in psutil.Process().children())
+    return (time.process_time() + float(own)) * 1000
 
 
 def below() -> set[int]:
@@ -80,13 +87,15 @@ def below() -> set[int]:
 
 def measure(store: Store, image: Image, folder: Path, rounds: int) -> bool:
     """Measure boxes, print the figures and return whether one is above its bar."""
-    starts, ends, commands, firsts = [], [], [], []
+    starts, ends, commands, firsts, spent = [], [], [], [], []
     for number in range(rounds):
         place = folder / f"one{number}"
         place.mkdir()
         manager = opened(store, image, place)
         box, start = timed(manager.__enter__)
+        before = cpu_ms()
         first, *more = [timed(partial(box.exec, ["id"]))[1] for _ in range(21)]
+        spent.append((cpu_ms() - before) / 21)
         firsts.append(first)
         commands += more
         starts.append(start)
@@ -94,6 +103,7 @@ def measure(store: Store, image: Image, folder: Path, rounds: int) -> bool:
     bad = shown("start of a box", starts, START_MS)
     shown("first command in it", firsts)
     bad |= shown("a command", commands, EXEC_MS)
+    shown("CPU of a command with its client", spent)
     shown("end of a box", ends)
     return bad
 
@@ -114,9 +124,12 @@ def measure_many(store: Store, image: Image, folder: Path, count: int) -> bool:
                 f"{count} boxes of one image, 16 at once: {start / 1000:.2f} s, {len(store.layers())} layers"
             )
             time.sleep(1)
-            own = megabytes(below() - before) / count
+            shared, own = (found / count for found in megabytes(below() - before))
             disk = sum(path.lstat().st_blocks * 512 for path in store.kind.glob("u/**/*")) / 1e6
-            print(f"memory of a box with its keeper: {own:.1f} MB, bar {BOX_MB:g}")
+            print(
+                f"memory of a box with its keeper: {own:.1f} MB of its own, bar {BOX_MB:g}; {shared:.1f} MB "
+                "with its part of what is shared"
+            )
             print(f"disk of {count} idle boxes: {disk:.2f} MB")
             bad |= own > BOX_MB or (count == 16 and disk > DISK_MB)
             spent = list(pool.map(lambda box: timed(partial(box.exec, ["id"]))[1], many * 5))

@@ -34,7 +34,6 @@ import signal
 import socket
 import stat
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Collection
@@ -288,6 +287,8 @@ def _forward(listener: socket.socket, gateway: str) -> None:
 
 def _inside(order: dict[str, object], user: int | None) -> int:
     """Be the first process of the namespace: forward connections, run the harness, collect its children."""
+    import subprocess  # noqa: PLC0415  boxes use this file without it
+
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     writable, hidden, shown = (
         [str(path) for path in order[key]]  # type: ignore[attr-defined]

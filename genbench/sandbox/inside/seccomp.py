@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .bpf import Filter
 
@@ -215,8 +215,7 @@ _SOCKETS = {
 """What clients and servers need, for programs that have a network of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """A processor family as seccomp sees it.
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
@@ -281,8 +280,7 @@ _OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK = -1, -2, -3
 """Placeholders. The clocks are those that count the CPU time of the process and of its first thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(NamedTuple):
     """A test that is true if (argument & mask) is one of `values`. With `wide` both 32-bit halves count."""
 
     argument: int
@@ -323,8 +321,7 @@ _SET_OPTIONS = (2, 7, 8, 9, 13, 20, 21)
 _GET_OPTIONS = (2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(NamedTuple):
     """What happens to a call if all tests are true. The first rule of a call that applies counts."""
 
     call: str
@@ -404,8 +401,7 @@ _SIGNALS = ("kill", "tgkill")
 _OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Three filters, each of which takes more away. The first one takes most and is long.
 
     Its installation takes 0.3 ms, because the kernel tries each number of a call: the zygote installs it.

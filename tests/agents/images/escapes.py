@@ -48,7 +48,7 @@ def by_handle(path: bytes) -> bool:
 def other_box() -> bool:
     """Whether a command runs in the box of another rollout."""
     sys.path.insert(0, OTHER[1])
-    from genbench_box import Box  # type: ignore[import-not-found]
+    from genbench_box import Box
 
     return bool(Box(OTHER[2], "").exec(["id"]).exit == 0)
 
