@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from genbench.agents.harnesses.outcome import Outcome
 from genbench.agents.images import swe
 from genbench.agents.images.box import BoxLimits
-from genbench.agents.images.boxes import Rights, opened
+from genbench.agents.images.boxes import Rights, no_room, opened
 from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.layout import write_whole
 from genbench.agents.images.store import Store, default_store
@@ -256,10 +256,7 @@ class ImagePlan:
         except BoxGoneError as error:
             return Outcome(None, "unavailable", {**found.detail, "why": f"the box: {error}"})
         if stats["full"]:
-            raise RunFolderError(
-                f"{self.store.folder}: the disk of the images is full: no rollout can work there. Make room "
-                "(genbench images remove --keep-gib N), and start the run again"
-            )
+            raise no_room(self.store)
         if stats["gone"]:
             return Outcome(None, "unavailable", {**found.detail, "why": "the box ended before its rollout"})
         hits = {"limits_hit": stats["limits_hit"]} if stats["limits_hit"] else {}
