@@ -122,6 +122,10 @@ class Gateway:
         """Return the key of a rollout's address. It opens nothing else."""
         return hmac.new(self._secret, address.encode(), hashlib.sha256).hexdigest()
 
+    def _box_key(self, address: str) -> str:
+        """Return the key of a rollout's box. Drivers take the other one out of their environment."""
+        return self.key(f"{address}/box")
+
     @staticmethod
     def address(sample: SampleId) -> str:
         """Return the path of a rollout, without its host. Ids of problems may have any character."""
@@ -241,7 +245,7 @@ class Gateway:
         try:
             async with (
                 _working_folder(self._folder, sample) as folder,
-                _boxed(plan, problem, folder, self.key(address)) as judge,
+                _boxed(plan, problem, folder, self._box_key(address)) as judge,
             ):
                 (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
                 code = await self._harness(rollout, plan, address, folder)
@@ -302,6 +306,7 @@ class Gateway:
         }
         quiet = {name: value for harness in all_harnesses() for name, value in harness.variables.items()}
         boxed = {} if plan.images is None else plan.images.environment(folder)
+        boxed |= {"GENBENCH_BOX_KEY": self._box_key(address)} if boxed else {}
         return {"LANG": "C.UTF-8", **kept, **quiet, **_TELEMETRY_OFF, **ours, **boxed}
 
     async def _watch(

@@ -96,7 +96,7 @@ def program(box: Box, *words: str) -> subprocess.Popen[bytes]:
     """The program that a harness gets."""
     return subprocess.Popen(
         [sys.executable, str(Path(given.__path__[0]) / "genbench-box"), *words],
-        env={"GENBENCH_BOX": box.path, "GENBENCH_KEY": box._key},
+        env={"GENBENCH_BOX": box.path, "GENBENCH_BOX_KEY": box._key},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

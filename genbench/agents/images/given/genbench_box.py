@@ -53,12 +53,12 @@ class Box:
 
     Args:
         path: its socket; that of the variable GENBENCH_BOX unless told.
-        key: what opens it; that of the variable GENBENCH_KEY unless told.
+        key: what opens it; that of the variable GENBENCH_BOX_KEY unless told.
     """
 
     def __init__(self, path: str | None = None, key: str | None = None) -> None:
         self.path = path or os.environ["GENBENCH_BOX"]
-        self._key = os.environ.get("GENBENCH_KEY", "") if key is None else key
+        self._key = os.environ.get("GENBENCH_BOX_KEY", "") if key is None else key
 
     def exec(
         self,
