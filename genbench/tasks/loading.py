@@ -301,6 +301,7 @@ def load_task(
         where=entry_place(suite, entry),
         folder=str(suite.folder),
         row_ids=tuple(ids) if len(ids) == len(rows) else (),
+        unasked=task.unasked(rows, set(ids)) if unusable and isinstance(task, RolloutTask) else (),
     )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.agents.images import swe
 from genbench.agents.images.layout import Layout
-from genbench.agents.images.plan import ImagePlan, Proof, image_name, write_lock
+from genbench.agents.images.plan import ImagePlan, Proof, has_solution, image_name, name_of, write_lock
 from genbench.agents.images.registry import Registry
 from genbench.agents.tasks import AgentTask
 from genbench.data.local import RecentFile
@@ -30,6 +29,7 @@ class ImageTask:
     """A task with images, and its rows."""
 
     name: str
+    task: AgentTask
     plan: ImagePlan
     rows: Sequence[Mapping[str, Any]]
 
@@ -41,7 +41,7 @@ def image_tasks(suite: Suite, data_dir: Path | None = None) -> Iterator[ImageTas
         task = make_task(suite, entry)
         if isinstance(task, AgentTask) and task.plan.images is not None:
             rows, _ = task_rows(suite, entry, task, data_dir, recent)
-            yield ImageTask(entry.name or task.info.name, task.plan.images, rows)
+            yield ImageTask(entry.name or task.info.name, task, task.plan.images, rows)
 
 
 def pull_images(
@@ -83,10 +83,9 @@ def pull_images(
 def _names(task: AgentTask, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     found: dict[str, None] = {}
     for row in rows:
-        folder = task.folder / row["path"] if isinstance(row.get("path"), str) else None
-        name = image_name(row, folder)
+        name = image_name(row, task.folder_of(row))
         if name is None:
-            raise DataError(f"{row.get('id') or row.get('instance_id')}: it names no image; {_BUILT}")
+            raise DataError(f"{name_of(row)}: it names no image; {_BUILT}")
         found[name] = None
     return list(found)
 
@@ -111,19 +110,22 @@ def prove(suite_file: Path, *, workers: int, again: bool, data_dir: Path | None 
         ConfigError: no task of the suite has a known solution.
     """
     tasks = list(image_tasks(read_suite(suite_file), data_dir))
-    jobs = [(task, row) for task in tasks for row in task.rows if swe.is_swe(row)]
+    jobs = [(task, row) for task in tasks for row in task.rows if has_solution(row, task.task.folder_of(row))]
     if not jobs:
-        raise ConfigError(f"{suite_file}: no task has images and rows with a known solution")
+        raise ConfigError(
+            f"{suite_file}: no task has options.images and problems whose known solution can be tried: rows "
+            "of swebench 5, or folders of harbor's tasks"
+        )
 
     def one(job: tuple[ImageTask, Mapping[str, Any]]) -> Proven:
         task, row = job
         try:
-            known = swe.as_problem(row)
-            earlier = None if again else task.plan.proof(known, task.plan.digest_of(known))
-            found = earlier or task.plan.prove(known)
+            known, folder = task.plan.as_problem(row), task.task.folder_of(row)
+            earlier = None if again else task.plan.proof(known, folder, task.plan.digest_of(known, folder))
+            found = earlier or task.plan.prove(known, folder)
         except GenbenchError as error:
             found = Proof(0.0, str(error))
-        return Proven(task.name, str(row["instance_id"]), found.seconds, found.why)
+        return Proven(task.name, name_of(row), found.seconds, found.why)
 
     try:
         with ThreadPoolExecutor(workers) as pool:

@@ -125,9 +125,8 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     shared = [name for name in base.tasks if name in tuned.tasks]
     drawn = [name for name in shared if is_headline(name) or draw_of(name) not in shared]
     if base.manifest is not None and tuned.manifest is not None and is_log(base) == is_log(tuned):
-        yield from _lines(
-            _of_tasks(base.manifest.terms, drawn), _of_tasks(tuned.manifest.terms, drawn), "terms"
-        )
+        terms = contract.aligned(base.manifest.terms, tuned.manifest.terms)
+        yield from _lines(_of_tasks(terms[0], drawn), _of_tasks(terms[1], drawn), "terms")
         yield from _reasoning_differences(
             base.manifest.reasoning, tuned.manifest.reasoning, _cut(base, tuned)
         )
@@ -244,7 +243,8 @@ def planned_differences(
     """
     if base.manifest is None:
         return
-    yield from _lines(_of_tasks(base.manifest.terms, tasks), _of_tasks(terms, tasks), "terms")
+    both = contract.aligned(base.manifest.terms, terms)
+    yield from _lines(_of_tasks(both[0], tasks), _of_tasks(both[1], tasks), "terms")
     own = ReasoningRecord.model_validate(reasoning)
     yield from _reasoning_differences(base.manifest.reasoning, own, _cut(base, base))
 
