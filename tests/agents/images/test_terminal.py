@@ -147,12 +147,15 @@ def test_what_tests_fetch_comes_from_the_kit_or_the_task_is_left_out(
 
 FETCHES = """#!/bin/bash
 cd /tmp
-{ apt-get update && apt-get install -y curl bash=5 && curl -fsSLo a https://x.example/a && \\
-  wget -q https://x.example/a -O b && curl -s https://x.example/a > c && \\
-  wget -qO- https://x.example/a > d && wget https://x.example/a && curl -s http://localhost:1/x > e && cat a b c d e; } > /tmp/said 2>&1
-echo $? > /tmp/status
-curl -O https://y.example/z; echo $? >> /tmp/status
-apt-get install -y nothere; echo $? >> /tmp/status
+{
+    apt-get update && apt-get install -y curl bash=5 && curl -fsSLo a https://x.example/a &&
+        wget -q https://x.example/a -O b && curl -s https://x.example/a > c &&
+        wget -qO- https://x.example/a > d && wget https://x.example/a &&
+        curl -s http://localhost:1/x > e && cat a b c d e
+} > said 2>&1
+echo $? > status
+curl -O https://y.example/z; echo $? >> status
+apt-get install -y nothere; echo $? >> status
 echo "ERROR: No matching distribution found for pytest==8.4.1"
 echo "=== test session starts ==="
 echo "ERROR: No matching distribution found for the-words-of-a-test"

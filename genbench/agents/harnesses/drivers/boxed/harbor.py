@@ -1,6 +1,6 @@
 """Runs one trial of harbor in the box of an image. genbench runs the tests of the task, in the same box.
 
-Settings are those of the plain driver, and `agent` may be `oracle` or `nop`.
+Settings are those of the plain driver.
 """
 
 from __future__ import annotations
