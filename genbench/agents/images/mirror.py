@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.agents.images.layout import Layout
+from genbench.agents.images.layout import Image, Layout
 from genbench.agents.images.plan import ImagePlan, Proof, has_solution, image_name, name_of, write_lock
 from genbench.agents.images.registry import Registry
 from genbench.agents.tasks import AgentTask
@@ -50,8 +50,9 @@ def pull_images(
     to: Path,
     mirror: str | None,
     tell: Callable[[str], None],
+    dry_run: bool = False,
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Fetch the images of a task's rows, and write its lock.
+    """Fetch the images of a task's rows, and write its lock. A dry run only asks for their sizes.
 
     Yields:
         the name of an image, what was done, and the error if it could not be fetched.
@@ -59,12 +60,15 @@ def pull_images(
     plan = task.plan.images
     assert plan is not None
     lock = dict(plan.lock)
-    registry = Registry(Layout(to), mirror)
+    registry, seen = Registry(Layout(to), mirror, keeps=not dry_run), set[str]()
     try:
         for name in _names(task, rows):
             wanted = f"{name.rpartition(':')[0]}@{lock[name]}" if name in lock else name
             tell(f"image {name}")
             try:
+                if dry_run:
+                    yield name, _sizes(registry.find(wanted), Layout(to), seen), None
+                    continue
                 found = registry.pull(wanted)
             except GenbenchError as error:
                 yield name, "", str(error)
@@ -77,7 +81,16 @@ def pull_images(
             yield name, f"{found.image.digest[:19]}, {done}", None
     finally:
         registry.close()
-        write_lock(plan.lock_file, lock)
+        if not dry_run:
+            write_lock(plan.lock_file, lock)
+
+
+def _sizes(image: Image, layout: Layout, seen: set[str]) -> str:
+    """Return how large an image is, and what is to be fetched of it. `seen` are the blobs of those before."""
+    new = [blob for blob in layout.missing(image) if blob.digest not in seen]
+    seen.update(blob.digest for blob in image.blobs)
+    whole, left = (sum(blob.size for blob in blobs) for blobs in (image.blobs, new))
+    return f"{image.digest[:19]}, {whole / 1e6:,.1f} MB, {left / 1e6:,.1f} MB of it to fetch"
 
 
 def _names(task: AgentTask, rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -83,9 +83,18 @@ class Registry:
         layout: where they go.
         mirror: a host that is asked instead of the one of a name.
         clock_pause_s: seconds before a broken download goes on.
+        keeps: whether what comes is kept. Else only sizes can be asked.
     """
 
-    def __init__(self, layout: Layout, mirror: str | None = None, *, clock_pause_s: float = _PAUSE_S) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        mirror: str | None = None,
+        *,
+        clock_pause_s: float = _PAUSE_S,
+        keeps: bool = True,
+    ) -> None:
+        self._keeps = keeps
         self._layout, self._mirror, self._pause_s = layout, mirror, clock_pause_s
         self._client = httpx.Client(follow_redirects=True, timeout=_TIMEOUT)
         self._tokens: dict[str, str] = {}
@@ -104,14 +113,24 @@ class Registry:
         """
         name = read_name(text)
         self._fetched = 0
-        digest = name.reference if name.reference.startswith("sha256:") else self._digest_of_tag(name)
-        image = read_image(digest, lambda wanted, is_manifest: self._document(name, wanted, is_manifest))
+        image = self.find(text)
         missing = self._layout.missing(image)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for size in pool.map(lambda blob: self._fetch(name, blob), missing):
                 self._fetched += size
         self._layout.write_name(text, image.digest)
         return Fetched(text, image, self._fetched)
+
+    def find(self, text: str) -> Image:
+        """Return an image by its documents, without its layers.
+
+        Raises:
+            DataError: it is not there, or it is for another platform.
+            InputError: the name is none.
+        """
+        name = read_name(text)
+        digest = name.reference if name.reference.startswith("sha256:") else self._digest_of_tag(name)
+        return read_image(digest, lambda wanted, is_manifest: self._document(name, wanted, is_manifest))
 
     def _digest_of_tag(self, name: Name) -> str:
         reply = self._get(name, f"manifests/{name.reference}")
@@ -129,6 +148,8 @@ class Registry:
         return found
 
     def _keep(self, digest: str, data: bytes) -> None:
+        if not self._keeps:
+            return
         path = self._layout.blob(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():

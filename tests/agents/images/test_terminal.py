@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,11 +17,16 @@ import pytest
 
 from genbench.agents.images.boxes import opened
 from genbench.agents.images.kit import Kit
+from genbench.agents.images.layout import Layout
 from genbench.agents.images.mirror import prove
 from genbench.agents.images.plan import write_lock
 from genbench.agents.images.store import Store
 from genbench.agents.images.terminal import Graded, evaluate, outcome_of, read_task
-from genbench.errors import ConfigError, DataError
+from genbench.analysis.comparison.comparability import side_differences
+from genbench.analysis.comparison.compare import compare
+from genbench.analysis.sides.loading import open_side
+from genbench.analysis.sides.side import Side
+from genbench.errors import ConfigError, DataError, NotComparableError
 from genbench.pipeline import RunOptions
 from tests.agents.images.conftest import add_image, entry, load_example, tar
 from tests.ready_runs import run_bare
@@ -114,7 +122,7 @@ def test_what_tests_fetch_comes_from_the_kit_or_the_task_is_left_out(
     tasks = tmp_path / "tasks"
     for name in ("right", "wrong", "more"):
         terminal.write_task(tasks / name, "test:1")
-    kit = terminal.write_kit(tmp_path / "kit")
+    terminal.write_kit(tmp_path / "kit")
     without = write("without")
     assert all(f"curl {terminal.URL}" in str(why) for why in proven(without).values())
     with pytest.raises(DataError, match=r"fetch what is not here: curl https://checks"):
@@ -134,15 +142,78 @@ def test_what_tests_fetch_comes_from_the_kit_or_the_task_is_left_out(
         if line["problem_id"] == "more"
     )
     assert detail["lacking"] == ["curl https://other.example/x"]
-    (kit / "files" / "check.sh").write_text("[ -e /tmp/answer ]\n")
-    assert (
-        Kit(kit).digest
-        != json.loads((place / "manifest.json").read_text())["terms"]["decoding"]["term"]["agent"]["images"][
-            "kit"
-        ]
+    check_terms(place, write, terminal)
+
+
+def check_terms(base: Path, write: Write, terminal: ModuleType) -> None:
+    """Compare a run with one of another image, kit, limit and list of excluded tasks, and edited ones."""
+    tasks, kit = base.parents[1] / "tasks", base.parents[1] / "kit"
+    (kit / "files" / "more").write_text("more")
+    other = write(
+        "other", kit="kit", limits={"turns": 3, "wall_s": 120, "concurrent": 3, "box": {"pids": 65}}
     )
-    with pytest.raises(DataError, match="nothing has shown"):
-        run(path, "other kit")
+    with pytest.raises(DataError, match="nothing has shown that it can be judged here"):
+        run(other, "other")
+    other_image(tasks.parent)
+    (tasks / "more" / "solution" / "solve.sh").write_text("exit 1\n")
+    proven(other)
+    _, tuned = run(other, "other")
+    with pytest.raises(NotComparableError) as caught:
+        compare(base, tuned)
+    agent = "terms.decoding.term.agent"
+    for said in (
+        f'{agent}.images.excluded: [] -> ["more"]',
+        f"{agent}.images.kit: ",
+        f"{agent}.limits.box.pids: 64 -> 65",
+        "references.term: ",
+        "problems.term: 1 of 3 only in base",
+    ):
+        assert said in str(caught.value)
+    assert re.search('image: "sha256:[0-9a-f]+" -> "sha256:', str(caught.value))
+    side = open_side(base)
+    assert differences(side, {}) == []
+    assert differences(side, {"ids": "one"}) == [f"{agent}.images.ids"]
+    assert differences(side, {"network": "open"}) == [f"{agent}.images.network"]
+    assert differences(side, {"rights": "more"}) == [f"{agent}.images.rights"]
+    # A run of before the kit had none, and does not say what was excluded.
+    assert differences(side, {"kit": None}, drop="excluded") == [f"{agent}.images.kit"]
+    (found,) = side_differences(side, with_terms(side, {}, drop="kit"))
+    assert str(found).startswith(f"{agent}.images.kit") and found.detail.endswith('-> "as before"')
+    without = with_terms(side, {"kit": None})
+    assert not list(side_differences(without, with_terms(without, {}, drop="kit")))
+    assert differences(side, {"excluded": ["x"]}, drop="excluded") == []
+
+
+def other_image(place: Path) -> None:
+    """Let the name of the image be one with other variables."""
+    layout = Layout(place / "layout")
+    (digest,) = layout.names().values()
+    manifest = layout.document(digest)
+    config = layout.document(manifest["config"]["digest"])
+    config["config"]["Env"].append("OTHER=1")
+    for record, kind in ((config, "config"), (manifest, "manifest")):
+        data = json.dumps(record).encode()
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        layout.blob(digest).write_bytes(data)
+        if kind == "config":
+            manifest["config"] |= {"digest": digest, "size": len(data)}
+    layout.write_name("test:1", digest)
+    Store(place / "store").add(layout)
+    write_lock(place / "images.lock", {"test:1": digest})
+
+
+def with_terms(side: Side, images: dict[str, Any], drop: str = "") -> Side:
+    """The side with other terms of images."""
+    assert side.manifest is not None
+    terms = json.loads(json.dumps(side.manifest.terms))
+    own = terms["decoding"]["term"]["agent"]["images"]
+    own.update(images)
+    own.pop(drop, None)
+    return replace(side, manifest=side.manifest.model_copy(update={"terms": terms}))
+
+
+def differences(side: Side, images: dict[str, Any], drop: str = "") -> list[str]:
+    return [found.name for found in side_differences(side, with_terms(side, images, drop))]
 
 
 FETCHES = """#!/bin/bash
