@@ -14,7 +14,6 @@ from genbench.agents.harnesses.plan import HarnessPlan, read_plan
 from genbench.data.digest import rows_digest
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, TaskInfo
-from genbench.tasks.base import require_columns
 from genbench.tasks.page.model import AgentBlock
 from genbench.tasks.rollouts import RolloutTask, rollout_info
 from genbench.tools.families import AUTO, check_family
@@ -22,6 +21,10 @@ from genbench.types import Ask, Message, Problem
 
 _TASK = "agent"
 _VERSION = "1"
+_WANTED = (
+    "a problem has 'id' and 'instruction', or is a row of swebench 5 (which needs options.images and "
+    "options.grader), a task of tau2, or a folder of harbor's tasks. See docs/agents.md, Options"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,11 @@ class AgentTask(RolloutTask):
     columns: tuple[str, ...] = field(default=("id",))
     pinned: Pinned | None = None
 
+    @property
+    def wanted(self) -> str:
+        """Return what a row has, for messages about one that lacks something."""
+        return _WANTED
+
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
         """Return the rows of a source that is not a file of rows, and where they are from.
 
@@ -90,7 +98,9 @@ class AgentTask(RolloutTask):
         where = f"task {self.info.name}, row {place + 1}"
         images = self.plan.images
         row = with_instruction(row if images is None else images.as_problem(row))
-        require_columns(row, ("id", "instruction"), where)
+        for column in ("id", "instruction"):
+            if column not in row:
+                raise DataError(f"{where} of {self.rows_file}: no column '{column}'; {_WANTED}")
         if not isinstance(row["instruction"], str) or not row["instruction"].strip():
             raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
         group = row.get("group")

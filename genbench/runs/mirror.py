@@ -230,7 +230,7 @@ def _images(
     rows, _ = task_rows(found.suite, found.entry, found.task, source, RecentFile())
     place = to / "images"
     pull = registry.load_object(registry.AGENT_IMAGES)
-    for name, detail, error in pull(found.task, rows, place, mirror, tell, dry_run):
+    for name, detail, error in pull(found.task, rows, place, mirror, tell, dry_run=dry_run):
         yield MirroredPart(
             kind="image",
             name=name,

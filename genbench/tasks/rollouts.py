@@ -56,6 +56,11 @@ class RolloutTask(RowTask):
     plan: RolloutPlan
     columns: tuple[str, ...]
 
+    @property
+    @abstractmethod
+    def wanted(self) -> str:
+        """Return what a row has, for messages about one that lacks something."""
+
     @abstractmethod
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
         """Return the rows of a source that is not a file of rows, and where they are from.

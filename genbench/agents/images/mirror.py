@@ -50,7 +50,8 @@ def pull_images(
     to: Path,
     mirror: str | None,
     tell: Callable[[str], None],
-    dry_run: bool = False,
+    *,
+    dry_run: bool,
 ) -> Iterator[tuple[str, str, str | None]]:
     """Fetch the images of a task's rows, and write its lock. A dry run only asks for their sizes.
 

@@ -102,7 +102,9 @@ class ImagePlan:
         """
         name = image_name(row, folder)
         if name is None:
-            raise DataError("it names no image")
+            raise DataError(
+                "it names no image: give it a column 'image', or its task.toml an [environment] docker_image"
+            )
         if "@sha256:" in name:
             return name.rpartition("@")[2]
         if name not in self.lock:
@@ -129,7 +131,12 @@ class ImagePlan:
 
     def _required(self, row: Mapping[str, Any], folder: Path | None) -> str:
         digest = self.digest_of(row, folder)
-        self.store.find(digest)
+        try:
+            self.store.find(digest)
+        except DataError as error:
+            raise DataError(
+                f"{error}; get it: genbench mirror SUITE --to DIR, and genbench images add DIR/images"
+            ) from None
         if swe.is_swe(row) and self.grader is None:
             raise ConfigError("its verdict needs options.grader, the virtual environment with swebench 5")
         if folder is not None and terminal.is_terminal(folder):
@@ -372,7 +379,11 @@ def read_lock(path: Path) -> dict[str, str]:
         found = json.loads(path.read_text(encoding="utf-8"))["images"]
         return {str(name): str(digest) for name, digest in found.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ConfigError(f"options.images: {path} is no lock of images: {error}") from None
+        why = error if isinstance(error, OSError | ValueError) else "it does not have the right keys"
+        raise ConfigError(
+            f"options.images: {path} is not a lock of images: {why}; wanted "
+            '{"images": {"NAME:TAG": "sha256:…"}}, which genbench mirror SUITE --to DIR writes'
+        ) from None
 
 
 def write_lock(path: Path, images: Mapping[str, str]) -> None:

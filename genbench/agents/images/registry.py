@@ -95,6 +95,8 @@ class Registry:
         keeps: bool = True,
     ) -> None:
         self._keeps = keeps
+        self._seen: dict[str, bytes] = {}
+        """Documents that are not kept, by digest."""
         self._layout, self._mirror, self._pause_s = layout, mirror, clock_pause_s
         self._client = httpx.Client(follow_redirects=True, timeout=_TIMEOUT)
         self._tokens: dict[str, str] = {}
@@ -142,6 +144,8 @@ class Registry:
         path = self._layout.blob(digest)
         if path.exists():
             return self._layout.document(digest)
+        if digest in self._seen:
+            return checked_document(self._seen[digest], digest, f"{name.host}/{name.repository}")
         reply = self._get(name, f"{'manifests' if is_manifest else 'blobs'}/{digest}")
         found = checked_document(reply.content, digest, f"{name.host}/{name.repository}")
         self._keep(digest, reply.content)
@@ -149,6 +153,7 @@ class Registry:
 
     def _keep(self, digest: str, data: bytes) -> None:
         if not self._keeps:
+            self._seen[digest] = data
             return
         path = self._layout.blob(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
