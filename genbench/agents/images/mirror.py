@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from genbench.agents.images.given.genbench_box import BoxGoneError
 from genbench.agents.images.layout import Image, Layout
 from genbench.agents.images.plan import ImagePlan, Proof, has_solution, image_name, name_of, write_lock
 from genbench.agents.images.registry import Registry
@@ -137,7 +138,7 @@ def prove(suite_file: Path, *, workers: int, again: bool, data_dir: Path | None 
             known, folder = task.plan.as_problem(row), task.task.folder_of(row)
             earlier = None if again else task.plan.proof(known, folder, task.plan.digest_of(known, folder))
             found = earlier or task.plan.prove(known, folder)
-        except GenbenchError as error:
+        except (GenbenchError, BoxGoneError) as error:
             found = Proof(0.0, str(error))
         return Proven(task.name, name_of(row), found.seconds, found.why)
 

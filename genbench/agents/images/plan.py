@@ -131,12 +131,7 @@ class ImagePlan:
 
     def _required(self, row: Mapping[str, Any], folder: Path | None) -> str:
         digest = self.digest_of(row, folder)
-        try:
-            self.store.find(digest)
-        except DataError as error:
-            raise DataError(
-                f"{error}; get it: genbench mirror SUITE --to DIR, and genbench images add DIR/images"
-            ) from None
+        self._require_image(digest)
         if swe.is_swe(row) and self.grader is None:
             raise ConfigError("its verdict needs options.grader, the virtual environment with swebench 5")
         if folder is not None and terminal.is_terminal(folder):
@@ -147,6 +142,14 @@ class ImagePlan:
                 why = "nothing has shown that it can be judged here" if proof is None else proof.why
                 raise DataError(f"{why}; see genbench images prove SUITE")
         return digest
+
+    def _require_image(self, digest: str) -> None:
+        try:
+            self.store.find(digest)
+        except DataError as error:
+            raise DataError(
+                f"{error}; get it: genbench mirror SUITE --to DIR, and genbench images add DIR/images"
+            ) from None
 
     def proof(self, row: Mapping[str, Any], folder: Path | None, digest: str) -> Proof | None:
         """Return what `prove` has found of a row, None if it was not tried under these terms."""
@@ -164,13 +167,13 @@ class ImagePlan:
             UnavailableError: no box can be made.
         """
         digest = self.digest_of(row, folder)
+        self._require_image(digest)
         try_it = self._tried_patch if swe.is_swe(row) else self._tried_solution
         gold, seconds = try_it(row, folder, digest, solved=True)
         nothing, _ = try_it(row, folder, digest, solved=False)
         why = None
         if gold.score != 1:
-            ended = gold.detail.get("ended_by") or gold.detail.get("solution") or f"score {gold.score:g}"
-            why = f"its own solution is not resolved here ({gold.status or 'wrong'}: {ended})"
+            why = f"its own solution is not resolved here ({gold.status or 'wrong'}: {_reason(gold)})"
         elif nothing.score != 0:
             said = nothing.status or ("resolved" if nothing.score == 1 else f"worth {nothing.score:g}")
             why = f"without a solution it is {said} ({nothing.detail.get('ended_by')})"
@@ -340,6 +343,15 @@ def _patch_of(folder: Path) -> str:
 def _folder_of(row: Mapping[str, Any]) -> Path | None:
     """Return the folder that describes a problem."""
     return Path(row["path"]) if isinstance(row.get("path"), str) else None
+
+
+def _reason(found: Outcome) -> str:
+    """Return why a solution was not resolved: what ended it, or else what it and the tests said last."""
+    if found.detail.get("ended_by"):
+        return str(found.detail["ended_by"])
+    last = str(found.detail.get("tests_said") or "").rpartition("\n")[2][-200:]
+    parts = [f"score {found.score:g}", found.detail.get("solution"), last and f"the tests end with: {last}"]
+    return "; ".join(part for part in parts if part)
 
 
 def has_solution(row: Mapping[str, Any], folder: Path | None) -> bool:

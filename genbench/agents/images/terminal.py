@@ -25,7 +25,8 @@ from genbench.errors import DataError
 SOLUTION = "solution/solve.sh"
 _TESTS = "tests/test.sh"
 _LOGS = "/logs/verifier"
-_MOST_TEXT = 200_000
+_MOST_TEXT, _SHOWN = 200_000, 500
+"""Characters of what tests print that are read, and that are kept."""
 _TEMPLATE = re.compile(r"\$\{(\w+)(?::-(.*))?\}")
 _SURE = 0.5
 """Tests that take too long are the model's fault if those of the known solution took less of the time."""
@@ -155,13 +156,18 @@ def solve(box: Box, task: Terminal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What the tests of a task said. `reward` is None if they wrote none. `lacking` is what no kit had."""
+    """What the tests of a task said.
+
+    `reward` is None if they wrote none, or one that is not a number, see `why`. `lacking` is what they fetch
+    and the kit has not. `said` is the end of what they printed.
+    """
 
     reward: float | None
     seconds: float
     timed_out: bool
     lacking: tuple[str, ...]
     why: str = ""
+    said: str = ""
 
 
 def evaluate(box: Box, task: Terminal, kit: Kit, path: str) -> Graded:
@@ -188,15 +194,17 @@ def evaluate(box: Box, task: Terminal, kit: Kit, path: str) -> Graded:
     seconds = time.monotonic() - began
     if box.stats()["gone"]:
         raise BoxGoneError("the box ended while the tests ran")
-    lacking = tuple(kit.lacking(box, _text(box, f"{_LOGS}/test-stdout.txt")))
+    output = _text(box, f"{_LOGS}/test-stdout.txt")
+    lacking, said = tuple(kit.lacking(box, output)), output.strip()[-_SHOWN:]
     for name, read in (("reward.json", _of_json), ("reward.txt", float)):
         text = _text(box, f"{_LOGS}/{name}")
         if text.strip():
             try:
-                return Graded(read(text), seconds, done.timed_out, lacking)
+                return Graded(read(text), seconds, done.timed_out, lacking, said=said)
             except (ValueError, TypeError, LookupError):
-                return Graded(None, seconds, done.timed_out, lacking, f"{name} is {text.strip()[:80]!r}")
-    return Graded(None, seconds, done.timed_out, lacking)
+                why = f"{name} is {text.strip()[:80]!r}"
+                return Graded(None, seconds, done.timed_out, lacking, why, said)
+    return Graded(None, seconds, done.timed_out, lacking, said=said)
 
 
 def _of_json(text: str) -> float:
@@ -222,7 +230,7 @@ def outcome_of(graded: Graded, *, limit_s: float, proof_s: float) -> Outcome:
         limit_s: the seconds that they may take.
         proof_s: the seconds that they took after the known solution.
     """
-    detail: dict[str, Any] = {"seconds": round(graded.seconds, 1)}
+    detail: dict[str, Any] = {"seconds": round(graded.seconds, 1), "tests_said": graded.said}
     if graded.lacking:
         detail["lacking"] = list(graded.lacking)
     why = ""
