@@ -2,8 +2,8 @@
 
     python make_kit.py FOLDER --uv 0.9.5 --python 3.13 pytest==8.4.1 pytest-json-ctrf==0.3.5
 
-The kit gets bin/uv and bin/uvx, a Python, the wheels with what they need, and an answer to uv's installer. Packages
-of another call are added to a kit that is there; its uv is that of the last call.
+The kit gets bin/uv and bin/uvx, a Python, the wheels with what they need, and an answer to uv's installer.
+Packages of another call are added to a kit that is there; its uv is that of the last call.
 """
 
 from __future__ import annotations

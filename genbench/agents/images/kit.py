@@ -33,9 +33,20 @@ _READY = (
     f"chmod 666 {PLACE}/lacking && for name in {' '.join(_SHIMS)}; do ln -s fetch {PLACE}/shims/$name; done"
 )
 _OFFLINE = re.compile(
-    r".*Because there (?:is|are) no versions? of .*|No matching distribution found for .*|.*because the network was disabled.*|.*No solution found when "
-    r"resolving.*|.*No interpreter found for .*|.*not found in the provided package locations.*|"
-    r".*Temporary failure in name resolution.*|.*Could not resolve host.*|.*EAI_AGAIN.*"
+    "|".join(
+        f".*{words}.*"
+        for words in (
+            "No matching distribution found for",
+            "No solution found when resolving",
+            r"Because there (?:is|are) no versions? of",
+            "not found in the provided package locations",
+            "because the network was disabled",
+            "No interpreter found for",
+            "Temporary failure in name resolution",
+            "Could not resolve host",
+            "EAI_AGAIN",
+        )
+    )
 )
 """What pip 24, uv 0.9.5 and programs with a client of their own say when they cannot fetch something."""
 _TESTS_BEGIN = "test session starts"

@@ -255,7 +255,7 @@ def test_programs_that_fetch_are_answered_from_the_kit(
     assert found.lacking == (
         "curl https://y.example/z",
         "apt-get install nothere",
-        "No matching distribution found for pytest==8.4.1",
+        "ERROR: No matching distribution found for pytest==8.4.1",
     )
 
 
