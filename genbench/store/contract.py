@@ -44,18 +44,28 @@ def aligned(left: Terms, right: Terms) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _of_images(terms: Terms) -> dict[str, Mapping[str, Any]]:
-    """Return the terms of images by task."""
-    decoding = terms.get("decoding") or {}
-    agents = {task: (own or {}).get("agent") or {} for task, own in decoding.items()}
-    return {task: agent["images"] for task, agent in agents.items() if "images" in agent}
+    """Return the terms of images by task. Those of imported runs may have any form."""
+    found = {}
+    for task, own in _mapping(terms.get("decoding")).items():
+        images = _mapping(_mapping(own).get("agent")).get("images")
+        if isinstance(images, Mapping):
+            found[task] = images
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _with(
     terms: Terms, own: Mapping[str, Mapping[str, Any]], other: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return terms with those of images that only the other side has."""
-    decoding = dict(terms.get("decoding") or {})
-    for task in own.keys() & other.keys():
+    shared = own.keys() & other.keys()
+    if not shared:
+        return dict(terms)
+    decoding = dict(terms["decoding"])
+    for task in shared:
         lacking = {
             name: other[task][name] for name in _NEWER if name in other[task].keys() - own[task].keys()
         }
@@ -63,7 +73,7 @@ def _with(
             lacking["kit"] = AS_BEFORE
         agent = {**decoding[task]["agent"], "images": {**own[task], **lacking}}
         decoding[task] = {**decoding[task], "agent": agent}
-    return {**terms, **({"decoding": decoding} if decoding else {})}
+    return {**terms, "decoding": decoding}
 
 
 def digest(record: object) -> str:
