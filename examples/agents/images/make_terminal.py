@@ -1,9 +1,9 @@
 """Makes a task of Terminal-Bench's form whose tests fetch something, an image for it, and a kit.
 
-    python make_terminal.py FOLDER
+    python make_terminal.py FOLDER [PROGRAM ...]
 
 The folder gets tasks/, images.lock, layout/ with an image of programs of this machine, and kit/ with what the
-tests fetch.
+tests fetch. harbor's agent terminus-2 works in tmux: name `tmux tput dirname` for it.
 """
 
 from __future__ import annotations
@@ -65,11 +65,12 @@ def write_kit(folder: Path) -> Path:
 
 def main() -> None:
     """Write the folder that the command line names."""
-    folder = Path(sys.argv[1])
+    folder, programs = Path(sys.argv[1]), sys.argv[2:]
     write_task(folder / "tasks" / "sum")
     write_kit(folder / "kit")
-    layer = make_image.layer_of([*make_image.PROGRAMS, "ln"], [])
-    config = {"Env": ["PATH=/usr/bin:/bin"], "WorkingDir": "/tmp"}
+    found = [path for path in ("/usr/lib/locale/C.utf8", "/lib/terminfo") if Path(path).is_dir()]
+    layer = make_image.layer_of([*make_image.PROGRAMS, "ln", *programs], [(path, path) for path in found])
+    config = {"Env": ["PATH=/usr/bin:/bin", "LANG=C.UTF-8", "TERM=xterm"], "WorkingDir": "/tmp"}
     digest = make_image.write_layout(folder / "layout", "own/sum:1", [layer], config)
     (folder / "images.lock").write_text(json.dumps({"images": {"own/sum:1": digest}}))
     print(f"{folder}: one task, image {digest}")

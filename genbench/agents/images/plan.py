@@ -310,7 +310,14 @@ class ImagePlan:
         described, digest = _folder_of(row), row["image_digest"]
         assert described is not None
         task, proof = terminal.read_task(described), self.proof(row, described, digest)
-        graded = terminal.evaluate(box, task, self.kit, self._path_of(digest))
+        try:
+            graded = terminal.evaluate(box, task, self.kit, self._path_of(digest))
+        except BoxGoneError as error:
+            stats = box.stats()
+            if stats["gone"] or stats["full"]:
+                raise
+            why = f"the tests cannot be run in the box as the agent left it: {error}"
+            return Outcome(None, "verifier_error", {"ended_by": why})
         proof_s = task.tests_s if proof is None else proof.seconds
         return terminal.outcome_of(graded, limit_s=task.tests_s, proof_s=proof_s)
 

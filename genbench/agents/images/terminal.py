@@ -147,11 +147,10 @@ def solve(box: Box, task: Terminal) -> str:
         timeout_s=task.solution_s,
         merged=True,
     )
-    if done.exit == 0:
-        return ""
+    if done.timed_out:
+        return f"solve.sh took longer than {task.solution_s:g} s"
     last = done.output.decode("utf-8", "replace").strip().rpartition("\n")[2][-200:]
-    said = f"solve.sh took longer than {task.solution_s:g} s" if done.timed_out else f"status {done.exit}"
-    return f"solve.sh ended with {said}: {last}" if not done.timed_out else said
+    return f"solve.sh ended with status {done.exit}: {last}" if done.exit else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def evaluate(box: Box, task: Terminal, kit: Kit, path: str) -> Graded:
         path: the PATH of the image.
 
     Raises:
-        BoxGoneError: the box failed.
+        BoxGoneError: the box failed, or the disk of the images is full.
     """
     _require(box, f"mkdir -p {_LOGS} && rm -f {_LOGS}/reward.txt {_LOGS}/reward.json && chmod 777 {_LOGS}")
     box.put((task.folder / _TESTS).parent, "/tests")
@@ -192,8 +191,9 @@ def evaluate(box: Box, task: Terminal, kit: Kit, path: str) -> Graded:
         timeout_s=task.tests_s,
     )
     seconds = time.monotonic() - began
-    if box.stats()["gone"]:
-        raise BoxGoneError("the box ended while the tests ran")
+    stats = box.stats()
+    if stats["gone"] or stats["full"]:
+        raise BoxGoneError("the box ended, or the disk of the images was full, while the tests ran")
     output = _text(box, f"{_LOGS}/test-stdout.txt")
     lacking, said = tuple(kit.lacking(box, output)), output.strip()[-_SHOWN:]
     for name, read in (("reward.json", _of_json), ("reward.txt", float)):
@@ -231,21 +231,19 @@ def outcome_of(graded: Graded, *, limit_s: float, proof_s: float) -> Outcome:
         proof_s: the seconds that they took after the known solution.
     """
     detail: dict[str, Any] = {"seconds": round(graded.seconds, 1), "tests_said": graded.said}
-    if graded.lacking:
-        detail["lacking"] = list(graded.lacking)
-    why = ""
+    why, is_wrong = "", False
     if graded.timed_out:
-        detail["ended_by"] = "the tests took too long"
-        if proof_s < _SURE * limit_s and not graded.lacking:
-            return Outcome(0.0, None, detail)
-        return Outcome(None, "verifier_error", detail)
-    if graded.reward is None:
+        why, is_wrong = "the tests took too long", proof_s < _SURE * limit_s and not graded.lacking
+    elif graded.reward is None:
         why = graded.why or "the tests wrote no reward"
     elif not math.isfinite(graded.reward) or graded.reward > 1:
         why = f"the reward is {graded.reward}"
     elif graded.reward < 1 and graded.lacking:
         why = "the tests fetch what is not here"
+    if graded.lacking:
+        detail["lacking"] = list(graded.lacking)
+        why = f"{why}: {'; '.join(graded.lacking[:3])}" if why else ""
     if not why:
         return Outcome(share(graded.reward or 0.0), None, detail)
-    fetched = f": {'; '.join(graded.lacking[:3])}" if graded.lacking else ""
-    return Outcome(None, "verifier_error", {**detail, "ended_by": why + fetched})
+    detail["ended_by"] = why
+    return Outcome(0.0, None, detail) if is_wrong else Outcome(None, "verifier_error", detail)

@@ -89,7 +89,7 @@ def test_a_task_is_drawn_if_its_solution_scores_1_and_nothing_scores_0(
     write: Write, terminal: ModuleType, tmp_path: Path
 ) -> None:
     tasks = tmp_path / "tasks"
-    for name in ("right", "wrong"):
+    for name in ("right", "wrong", "ruined"):
         terminal.write_task(tasks / name, "test:1", test=PLAIN)
     terminal.write_task(tasks / "easy", "test:1", test="#!/bin/bash\necho 1 > /logs/verifier/reward.txt\n")
     terminal.write_task(tasks / "silent", "test:1", test="#!/bin/bash\nexit 0\n")
@@ -97,15 +97,17 @@ def test_a_task_is_drawn_if_its_solution_scores_1_and_nothing_scores_0(
     terminal.write_task(tasks / "open", "test:1", test=PLAIN)
     shutil.rmtree(tasks / "open" / "solution")
     do = {"right": "echo 42 > /tmp/answer", "wrong": "ls -A /tests /solution; exit 0"}
+    do["ruined"] = "rm -f /usr/bin/sh /usr/bin/dash; exit 0"
     path = write(settings={"do": do})
     found = proven(path)
-    assert {name for name, why in found.items() if why is None} == {"right", "wrong"}
+    assert {name for name, why in found.items() if why is None} == {"right", "wrong", "ruined"}
     assert "without a solution it is resolved" in str(found["easy"])
     assert "the tests wrote no reward" in str(found["silent"])
     assert "status 3" in str(found["bad"])
     assert "no solution/solve.sh" in str(found["open"])
     verdicts, place = run(path, "out")
-    assert verdicts == {"right": ("correct", 1.0), "wrong": ("wrong", 0.0)}
+    ruined = ("verifier_error", None)
+    assert verdicts == {"right": ("correct", 1.0), "wrong": ("wrong", 0.0), "ruined": ruined}
     manifest = json.loads((place / "manifest.json").read_text())
     terms = manifest["terms"]["decoding"]["term"]["agent"]["images"]
     assert terms["excluded"] == ["bad", "easy", "open", "silent"]
