@@ -17,6 +17,7 @@ import selectors
 import socket
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +102,7 @@ class Box:
             BoxGoneError: it could not be written.
         """
         place, path = Path(source), PurePosixPath(target)
-        with io.BytesIO() as data:
+        with tempfile.TemporaryFile() as data:
             with tarfile.open(fileobj=data, mode="w") as archive:
                 archive.add(place, "." if place.is_dir() else path.name)
             folder = path if place.is_dir() else path.parent
