@@ -67,7 +67,7 @@ quick: setup
 CHAOS_TEST_S ?= 5400
 chaos: setup
 	@GENBENCH_CHAOS=full $(BIN)/python -m pytest -v -n 0 --timeout $(CHAOS_TEST_S) tests/end_to_end/test_chaos.py tests/end_to_end/test_chaos_served.py \
-		tests/agents/gateway/test_hostile_harnesses.py tests/sandbox/test_self_excluding.py
+		tests/agents/gateway/test_hostile_harnesses.py tests/sandbox/test_self_excluding.py tests/agents/images/test_kills.py
 
 check: setup
 	@$(BIN)/ruff check .

@@ -43,10 +43,12 @@ NOT_OFFERED: Mapping[str, str] = MappingProxyType(
         "facts_grounding": "three judges of three makers answer two questions each, one of them against an "
         "answer of their own; one judge is asked here, which would be another benchmark",
         "hle_search": "the web changes from day to day, so no run can be repeated; hle asks without search",
-        "mle_bench": "its competitions need data of Kaggle and GPUs in the container, which a box has not; "
-        "results of its grader are imported (genbench import log)",
+        "mle_bench": "its competitions need data of Kaggle, a network and GPUs in the container, which a box "
+        "has not, so that each rollout would be a plausible zero; results of its grader are imported "
+        "(genbench import log)",
         "swebench_pro": "its verdict is made by scripts and parsers of its repository, one for each task, "
-        "which are not read yet; swebench_verified is there",
+        "which are not read yet, and one that fetches would write a zero in a box without a network; "
+        "swebench_verified is there",
         "scicode": "a step is asked with the model's own code of the steps before, and its targets are in "
         "a file of 1 GB; neither is read yet",
     }

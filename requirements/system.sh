@@ -18,6 +18,7 @@ if [ "$1" = dev ]; then
 /usr/bin/rustc rustc
 /usr/bin/php php-cli
 /usr/bin/ruby ruby
+/usr/bin/newuidmap uidmap
 END
 fi
 [ -z "$needed$tested" ] && exit 0

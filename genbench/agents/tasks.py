@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genbench.agents.harnesses.harness import listed_problems, with_instruction
+from genbench.agents.harnesses.harness import digest_of_folder, listed_problems, with_instruction
 from genbench.agents.harnesses.plan import HarnessPlan, read_plan
 from genbench.data.digest import rows_digest
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, TaskInfo
-from genbench.tasks.base import require_columns
 from genbench.tasks.page.model import AgentBlock
 from genbench.tasks.rollouts import RolloutTask, rollout_info
 from genbench.tools.families import AUTO, check_family
@@ -22,8 +21,10 @@ from genbench.types import Ask, Message, Problem
 
 _TASK = "agent"
 _VERSION = "1"
-_MOST_BYTES = 1 << 30
-"""Bytes of the files that describe one problem."""
+_WANTED = (
+    "a problem has 'id' and 'instruction', or is a row of swebench 5 (which needs options.images and "
+    "options.grader), a task of tau2, or a folder of harbor's tasks. See docs/agents.md, Options"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class AgentTask(RolloutTask):
     columns: tuple[str, ...] = field(default=("id",))
     pinned: Pinned | None = None
 
+    @property
+    def wanted(self) -> str:
+        """Return what a row has, for messages about one that lacks something."""
+        return _WANTED
+
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
         """Return the rows of a source that is not a file of rows, and where they are from.
 
@@ -92,7 +98,9 @@ class AgentTask(RolloutTask):
         where = f"task {self.info.name}, row {place + 1}"
         images = self.plan.images
         row = with_instruction(row if images is None else images.as_problem(row))
-        require_columns(row, ("id", "instruction"), where)
+        for column in ("id", "instruction"):
+            if column not in row:
+                raise DataError(f"{where} of {self.rows_file}: no column '{column}'; {_WANTED}")
         if not isinstance(row["instruction"], str) or not row["instruction"].strip():
             raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
         group = row.get("group")
@@ -100,11 +108,10 @@ class AgentTask(RolloutTask):
             raise DataError(f"{where}: 'group' is {group!r}, wanted a text")
         told = dict(row)
         asked: dict[str, str | None] = {"harness": self.plan.name, "row": _row_digest(row), "files": None}
-        if isinstance(row.get("path"), str):
-            folder = self.folder / row["path"]
-            told["path"], asked["files"] = str(folder), _files_digest(folder, where)
+        if (folder := self.folder_of(row)) is not None:
+            told["path"], asked["files"] = str(folder), digest_of_folder(folder, f"{where}: 'path'")
         if images is not None:
-            asked["image"] = told["image_digest"] = images.require(row, self._row_folder(row), where)
+            asked["image"] = told["image_digest"] = images.require(row, folder, where)
         told["reference"] = asked
         return Problem(
             self.info.name,
@@ -117,7 +124,8 @@ class AgentTask(RolloutTask):
             likely_turns=min(self.plan.limits.turns, 10) + 1,
         )
 
-    def _row_folder(self, row: Row) -> Path | None:
+    def folder_of(self, row: Row) -> Path | None:
+        """Return the folder or the file that a row names as its path."""
         return self.folder / row["path"] if isinstance(row.get("path"), str) else None
 
     @property
@@ -153,33 +161,6 @@ def _row_digest(row: Row) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _files_digest(folder: Path, where: str) -> str | None:
-    """Return a digest of the names and the contents of all files below a folder, or None if it is not there.
-
-    It is part of the reference: a task whose tests were changed is another one.
-
-    Raises:
-        DataError: a file cannot be read, or the folder has too many bytes to be the description of a task.
-    """
-    if not folder.exists():
-        return None
-    paths = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
-    found, size = hashlib.sha256(), 0
-    for path in paths:
-        size += path.stat().st_size
-        if size > _MOST_BYTES:
-            raise DataError(
-                f"{where}: 'path' {folder} has more than {_MOST_BYTES:,} bytes; name the task's own"
-            )
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise DataError(f"{where}: 'path': {path} cannot be read: {error}") from None
-        found.update(f"{path.relative_to(folder.parent)}\0{len(content)}\0".encode())
-        found.update(content)
-    return found.hexdigest()[:16]
-
-
 def agent(
     source: str,
     *,
@@ -193,6 +174,7 @@ def agent(
     parser: str = AUTO,
     images: str | None = None,
     grader: str | None = None,
+    kit: str | None = None,
 ) -> AgentTask:
     """Return a task whose samples are rollouts of a harness.
 
@@ -211,6 +193,7 @@ def agent(
         parser: the family of the function calls (see tools/families.py), or `auto`.
         images: the file images.lock, if the problems have container images.
         grader: folder of the virtual environment of swebench, for problems of its form.
+        kit: folder of what the tests of harbor's tasks fetch (see images/kit.py).
 
     Raises:
         ConfigError: the harness is unknown or not installed, or an option is wrong.
@@ -227,6 +210,7 @@ def agent(
         peers=peers,
         images=images,
         grader=grader,
+        kit=kit,
     )
     info = TaskInfo(
         name=_TASK,

@@ -306,6 +306,9 @@ def mirror(
             "--registry-mirror", metavar="HOST", help="Fetch container images of suites from this host."
         ),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be fetched, images with sizes; fetch nothing.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Download data for a machine without network.
@@ -323,7 +326,8 @@ def mirror(
         models=model,
         tokenizers=tokenizer,
         registry_mirror=registry_mirror,
-        tell=lambda line: print(f"fetching {line}", file=sys.stderr),
+        dry_run=dry_run,
+        tell=lambda line: print(f"{'asking for' if dry_run else 'fetching'} {line}", file=sys.stderr),
     )
     print_record(found, mirror_text, as_json)
     if found.failures:

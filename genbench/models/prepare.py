@@ -463,7 +463,7 @@ def prepare_model(
                     if item.task.plan.missing is not None:
                         raise ConfigError(f"{item.where}: {item.task.plan.missing}")
                     require_consent(suite.folder, f"{item.where}: the harness {item.task.plan.name}")
-                decoding[item.name]["agent"] = item.task.plan.terms
+                decoding[item.name]["agent"] = item.task.plan.terms_without(item.unasked)
         return PreparedModel(
             **{own.name: getattr(model, own.name) for own in fields(model)},
             terms={

@@ -37,7 +37,9 @@ class MirroredPart(JsonRecord):
     )
     name: str = Field(description="the task, the model, the name of nltk's data, or the environment's folder")
     path: str | None = Field(description="the file or folder; null if it was not fetched")
-    state: Literal["fetched", "was there", "failed"] = Field(description="what was done")
+    state: Literal["fetched", "was there", "failed", "planned"] = Field(
+        description="what was done. planned: a dry run would fetch it"
+    )
     detail: str = Field(description="rows, digest and revision, or why it failed")
 
 
@@ -65,6 +67,7 @@ def mirror(
     models: Sequence[str] = (),
     tokenizers: Sequence[str] = (),
     registry_mirror: str | None = None,
+    dry_run: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> MirrorRecord:
     """Fetch the data of tasks, models and tokenizers into one folder.
@@ -79,6 +82,7 @@ def mirror(
         models: hub ids `ORG/NAME` or `ORG/NAME@REVISION`, fetched with their weights.
         tokenizers: the same, without weights.
         registry_mirror: a host that has the images of all registries.
+        dry_run: whether to only name what would be fetched. Registries are asked for the sizes of images.
         tell: called with a line before each part.
 
     Raises:
@@ -86,13 +90,16 @@ def mirror(
     """
     place, source = Path(to), path_or_none(data_dir)
     infos, harnesses = _wanted([names] if isinstance(names, str) else names)
-    parts = list(_parts(infos, models=models, tokenizers=tokenizers, to=place, source=source, tell=tell))
+    fetched = _planned if dry_run else _tried
+    parts = list(
+        _parts(infos, fetched, models=models, tokenizers=tokenizers, to=place, source=source, tell=tell)
+    )
     folders = [one.task.plan.environment_folder for one in harnesses]
     for folder in dict.fromkeys(folder for folder in folders if folder is not None):
         tell(f"wheels of {folder}")
-        parts.append(_tried("environment", folder.name, partial(_environment, folder, place)))
+        parts.append(fetched("environment", folder.name, partial(_environment, folder, place)))
     for one in harnesses:
-        parts += _images(one, place, source, registry_mirror, tell)
+        parts += _images(one, place, source, registry_mirror, tell, dry_run=dry_run)
     return MirrorRecord(format=1, to=str(place), parts=tuple(parts), use=tuple(_use(place, parts)))
 
 
@@ -133,8 +140,12 @@ def _wanted(names: Iterable[str]) -> tuple[list[TaskInfo], list[_Harness]]:
     return list(found.values()), harnesses
 
 
+_Fetched = Callable[[Kind, str, Callable[[], MirroredPart]], MirroredPart]
+
+
 def _parts(
     infos: Sequence[TaskInfo],
+    fetched: _Fetched,
     *,
     models: Sequence[str],
     tokenizers: Sequence[str],
@@ -145,14 +156,14 @@ def _parts(
     for info in infos:
         for data in (*([info.dataset] if info.dataset else []), *info.sources):
             tell(f"dataset of {info.name}: {data.repo}")
-            yield _tried("dataset", info.name, partial(_dataset, info.name, data, to, source))
+            yield fetched("dataset", info.name, partial(_dataset, info.name, data, to, source))
     for kind, repos in (("model", models), ("tokenizer", tokenizers)):
         for text in repos:
             tell(f"{kind} {text}")
-            yield _tried(_kind(kind), text, partial(_model, _kind(kind), text, to))
+            yield fetched(_kind(kind), text, partial(_model, _kind(kind), text, to))
     for name in dict.fromkeys(name for info in infos for name in nltk_names(info.verifier)):
         tell(f"nltk's {name}")
-        yield _tried("nltk", name, partial(_nltk, name, to))
+        yield fetched("nltk", name, partial(_nltk, name, to))
 
 
 def _kind(text: str) -> Kind:
@@ -165,6 +176,11 @@ def _tried(kind: Kind, name: str, fetch: Callable[[], MirroredPart]) -> Mirrored
         return fetch()
     except GenbenchError as error:
         return MirroredPart(kind=kind, name=name, path=None, state="failed", detail=str(error))
+
+
+def _planned(kind: Kind, name: str, fetch: Callable[[], MirroredPart]) -> MirroredPart:
+    """Name a part that would be fetched."""
+    return MirroredPart(kind=kind, name=name, path=None, state="planned", detail="")
 
 
 def _dataset(name: str, data: HubDataset, to: Path, source: Path | None) -> MirroredPart:
@@ -200,7 +216,13 @@ def _environment(folder: Path, to: Path) -> MirroredPart:
 
 
 def _images(
-    found: _Harness, to: Path, source: Path | None, mirror: str | None, tell: Callable[[str], None]
+    found: _Harness,
+    to: Path,
+    source: Path | None,
+    mirror: str | None,
+    tell: Callable[[str], None],
+    *,
+    dry_run: bool,
 ) -> Iterator[MirroredPart]:
     """Fetch the container images of a task, if it has any."""
     if not found.task.plan.has_images:
@@ -208,18 +230,21 @@ def _images(
     rows, _ = task_rows(found.suite, found.entry, found.task, source, RecentFile())
     place = to / "images"
     pull = registry.load_object(registry.AGENT_IMAGES)
-    for name, detail, error in pull(found.task, rows, place, mirror, tell):
+    for name, detail, error in pull(found.task, rows, place, mirror, tell, dry_run=dry_run):
         yield MirroredPart(
             kind="image",
             name=name,
-            path=None if error else str(place),
-            state="failed"
-            if error
-            else "was there"
-            if detail.endswith(" 0.0 MB of it fetched")
-            else "fetched",
+            path=None if error or dry_run else str(place),
+            state="failed" if error else _state(detail),
             detail=error or detail,
         )
+
+
+def _state(detail: str) -> Literal["fetched", "was there", "planned"]:
+    """Return what was done to an image."""
+    if detail.endswith(" 0.0 MB of it fetched"):
+        return "was there"
+    return "planned" if detail.endswith("to fetch") else "fetched"
 
 
 def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -85,7 +84,7 @@ def _flattened(top: int, name: str) -> list[str]:
             with contextlib.suppress(OSError):
                 if stat.S_ISDIR(os.stat(entry, dir_fd=inner, follow_symlinks=False).st_mode):
                     os.chmod(entry, 0o700, dir_fd=inner)  # a folder that is moved must be writable
-                    target = secrets.token_hex(16)
+                    target = os.urandom(16).hex()
                     os.rename(entry, target, src_dir_fd=inner, dst_dir_fd=top)
                     moved.append(target)
                 else:

@@ -36,6 +36,7 @@ async def started(
     user: int | None,
     socket: Path,
     environment: Mapping[str, str],
+    hidden: Collection[Path] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a program in its namespaces. At the end nothing of it is left.
 
@@ -45,12 +46,13 @@ async def started(
         user: the id that it gets, see `handed_over`.
         socket: the socket that it reaches at `PORT`.
         environment: its whole environment.
+        hidden: folders that it does not see, besides those of services.
     """
     order = {
         "socket": str(socket),
         "port": PORT,
         "writable": [str(folder)],
-        "hidden": _hidden(folder, *command),
+        "hidden": _hidden(hidden, folder, *command),
         "shown": _shown(command),
         "user": user,
         "command": list(command),
@@ -82,15 +84,16 @@ async def started(
         await asyncio.shield(process.wait())
 
 
-def _hidden(folder: Path, *words: str) -> list[str]:
-    """Return the folders that a harness does not see: those in which services of the machine have sockets.
+def _hidden(more: Collection[Path], folder: Path, *words: str) -> list[str]:
+    """Return the folders that a harness does not see: those in which services have sockets, and some more.
 
     /tmp stays if the rollout's folder or a file of the command is in it.
     """
     paths = [folder, Path(sys.executable), *map(Path, words)]
     needed = [path.absolute() for path in paths if path.is_absolute() or path.exists()]
     found = ["/tmp"] if not any(path.is_relative_to("/tmp") for path in needed) else []
-    return [place for place in ("/run", *found) if Path(place).is_dir() and not Path(place).is_symlink()]
+    found = [place for place in ("/run", *found) if Path(place).is_dir() and not Path(place).is_symlink()]
+    return [*found, *(str(path.absolute()) for path in more)]
 
 
 def _shown(words: Sequence[str]) -> list[str]:

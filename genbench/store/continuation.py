@@ -15,7 +15,7 @@ from typing import Any
 
 from genbench.errors import RunFolderError
 from genbench.safetext.redaction import without_secrets
-from genbench.store.contract import differences, shaping, task_edits, text_diff
+from genbench.store.contract import aligned, differences, shaping, task_edits, text_diff
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AboutRecord, AdaptiveRecord, Binding, Manifest, TaskBinding
 
@@ -216,7 +216,8 @@ def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequenc
 
 def binding_differences(old: Binding, new: Binding) -> list[str]:
     """Return one line for each difference between two runs. Tasks that only one of them has do not count."""
-    left, right = ({**side.to_json(), "terms": shaping(side.terms)} for side in (old, new))
+    terms = aligned(shaping(old.terms), shaping(new.terms))
+    left, right = ({**side.to_json(), "terms": own} for side, own in zip((old, new), terms, strict=True))
     lines: list[str] = []
     for key in ("model_identity", "run_seed", "terms", "reasoning"):
         lines += differences(_common(left[key], right[key]), _common(right[key], left[key]), key)

@@ -29,6 +29,53 @@ def shaping(terms: Terms) -> dict[str, Any]:
     return {key: value for key, value in terms.items() if key not in (DATA_TEXTS, EFFORT)}
 
 
+_NEWER = ("kit", "excluded")
+"""Terms of tasks with container images that older runs lack: the verifier's kit, and the excluded tasks."""
+
+
+def aligned(left: Terms, right: Terms) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two records of terms in which each has the terms of images that only the other one has.
+
+    A run that lacks one was drawn as before: without a kit, and it does not say which tasks were excluded, so
+    that its problems tell.
+    """
+    ours, theirs = (_of_images(side) for side in (left, right))
+    return _with(left, ours, theirs), _with(right, theirs, ours)
+
+
+def _of_images(terms: Terms) -> dict[str, Mapping[str, Any]]:
+    """Return the terms of images by task. Those of imported runs may have any form."""
+    found = {}
+    for task, own in _mapping(terms.get("decoding")).items():
+        images = _mapping(_mapping(own).get("agent")).get("images")
+        if isinstance(images, Mapping):
+            found[task] = images
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _with(
+    terms: Terms, own: Mapping[str, Mapping[str, Any]], other: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return terms with those of images that only the other side has."""
+    shared = own.keys() & other.keys()
+    if not shared:
+        return dict(terms)
+    decoding = dict(terms["decoding"])
+    for task in shared:
+        lacking = {
+            name: other[task][name] for name in _NEWER if name in other[task].keys() - own[task].keys()
+        }
+        if lacking.get("kit") is not None:
+            lacking["kit"] = AS_BEFORE
+        agent = {**decoding[task]["agent"], "images": {**own[task], **lacking}}
+        decoding[task] = {**decoding[task], "agent": agent}
+    return {**terms, "decoding": decoding}
+
+
 def digest(record: object) -> str:
     """Return the sha256 of a record's canonical JSON (sorted keys, no blanks) in hexadecimal."""
     text = json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)

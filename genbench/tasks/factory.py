@@ -153,7 +153,7 @@ FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
         _TOOL_LOOP: ("functions", "rows"),
         _USER_LOOP: ("functions", "rows", "policy"),
         _GENERATED: ("generator",),
-        _AGENT: ("source", "python", "images", "grader"),
+        _AGENT: ("source", "python", "images", "grader", "kit"),
     }
 )
 """The options of these tasks that name files: `PATH`, or `PATH:NAME`."""

@@ -78,6 +78,8 @@ class LoadedTask:
     """The suite's folder, which is searched for the modules that the entry names."""
     row_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The problem of each row of the data. It is empty if a row is not one problem."""
+    unasked: tuple[str, ...] = ()
+    """The names of rows of a harness that cannot be asked. Those of other tasks are only counted."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
     """The cache of what the tasks of a command have asked so far."""
     name: str = field(init=False, compare=False, repr=False)

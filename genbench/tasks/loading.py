@@ -106,7 +106,7 @@ def _agent_rows(
     except ConfigError as error:
         raise ConfigError(f"{entry_place(suite, entry)}: {error}") from None
     assert task.rows_file is not None
-    rows, record = found or recent.load(task.rows_file, _columns(task))
+    rows, record = found or recent.load(task.rows_file, _columns(task), f"; {task.wanted}")
     other = task.difference(rows)
     return rows, record if other is None else {**record, "warning": f"{task.rows_file}: {other}"}
 
@@ -301,6 +301,7 @@ def load_task(
         where=entry_place(suite, entry),
         folder=str(suite.folder),
         row_ids=tuple(ids) if len(ids) == len(rows) else (),
+        unasked=task.unasked(rows, set(ids)) if unusable and isinstance(task, RolloutTask) else (),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,9 +26,12 @@ class RolloutPlan(Protocol):
         """Return why the harness cannot be run here, or None. Stored rollouts are read all the same."""
         ...
 
-    @property
-    def terms(self) -> Mapping[str, Any]:
-        """Return what two runs must have in common to be compared."""
+    def terms_without(self, unasked: Sequence[str]) -> Mapping[str, Any]:
+        """Return what two runs must have in common to be compared.
+
+        Args:
+            unasked: the names of the rows that cannot be asked.
+        """
         ...
 
     @property
@@ -53,6 +56,11 @@ class RolloutTask(RowTask):
     plan: RolloutPlan
     columns: tuple[str, ...]
 
+    @property
+    @abstractmethod
+    def wanted(self) -> str:
+        """Return what a row has, for messages about one that lacks something."""
+
     @abstractmethod
     def listed(self) -> tuple[list[Row], dict[str, Any]] | None:
         """Return the rows of a source that is not a file of rows, and where they are from.
@@ -65,6 +73,11 @@ class RolloutTask(RowTask):
     @abstractmethod
     def difference(self, rows: Sequence[Row]) -> str | None:
         """Return how some rows differ from those of the benchmark, or None."""
+
+    def unasked(self, rows: Sequence[Row], ids: Collection[str]) -> tuple[str, ...]:
+        """Return the names of the rows that are not among the problems."""
+        names = (str(row.get("id", row.get("instance_id"))) for row in rows)
+        return tuple(sorted({name for name in names if name not in ids}))
 
     @abstractmethod
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:

@@ -122,6 +122,10 @@ class Gateway:
         """Return the key of a rollout's address. It opens nothing else."""
         return hmac.new(self._secret, address.encode(), hashlib.sha256).hexdigest()
 
+    def _box_key(self, address: str) -> str:
+        """Return the key of a rollout's box. Drivers take the other one out of their environment."""
+        return self.key(f"{address}/box")
+
     @staticmethod
     def address(sample: SampleId) -> str:
         """Return the path of a rollout, without its host. Ids of problems may have any character."""
@@ -141,6 +145,9 @@ class Gateway:
         except ImportError as error:
             raise ConfigError(f"agent tasks need {error.name}: {install_command('agents')}") from None
         await check_namespaces([plan.command for plan in self._plans.values()])
+        for plan in self._plans.values():
+            if plan.images is not None:  # a run that was killed may have left some
+                await asyncio.to_thread(plan.images.store.sweep)
         async with AsyncExitStack() as started:
             self._place = Path(tempfile.mkdtemp(prefix="genbench-"))
             started.callback(shutil.rmtree, self._place, ignore_errors=True)
@@ -238,7 +245,7 @@ class Gateway:
         try:
             async with (
                 _working_folder(self._folder, sample) as folder,
-                _boxed(plan, problem, folder) as judge,
+                _boxed(plan, problem, folder, self._box_key(address)) as judge,
             ):
                 (folder / "problem.json").write_text(json.dumps(_told(problem, plan), ensure_ascii=False))
                 code = await self._harness(rollout, plan, address, folder)
@@ -260,9 +267,13 @@ class Gateway:
 
     async def _harness(self, rollout: Rollout, plan: HarnessPlan, address: str, folder: Path) -> int | None:
         """Run the process of the harness. Return its status, or None if a limit or a failure ended it."""
-        environment = self._environment(plan, address, folder)
         async with started(
-            plan.command, folder, user=handed_over(folder), socket=self.socket, environment=environment
+            plan.command,
+            folder,
+            user=handed_over(folder),
+            socket=self.socket,
+            environment=self._environment(plan, address, folder),
+            hidden=() if plan.images is None else (plan.images.store.kind,),
         ) as process:
             return await self._watch(process, rollout, plan)
 
@@ -295,6 +306,7 @@ class Gateway:
         }
         quiet = {name: value for harness in all_harnesses() for name, value in harness.variables.items()}
         boxed = {} if plan.images is None else plan.images.environment(folder)
+        boxed |= {"GENBENCH_BOX_KEY": self._box_key(address)} if boxed else {}
         return {"LANG": "C.UTF-8", **kept, **quiet, **_TELEMETRY_OFF, **ours, **boxed}
 
     async def _watch(
@@ -363,7 +375,7 @@ def _read(harness: Harness, path: Path) -> Outcome:
 
 
 @asynccontextmanager
-async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path) -> AsyncIterator[Judge | None]:
+async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path, key: str) -> AsyncIterator[Judge | None]:
     """Open the box of a rollout. Yield what makes a verdict of its harness's outcome, None without an image.
 
     Raises:
@@ -372,7 +384,7 @@ async def _boxed(plan: HarnessPlan, problem: Problem, folder: Path) -> AsyncIter
     if plan.images is None:
         yield None
         return
-    opened = plan.images.box(problem.row, folder)
+    opened = plan.images.box(problem.row, folder, key)
     box = await asyncio.to_thread(opened.__enter__)
     try:
         yield partial(plan.images.judged, row=problem.row, box=box, folder=folder)

@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 from genbench.agents.harnesses.outcome import Outcome, short_detail
 from genbench.data.environments import locked
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, DataError
 from genbench.registry import HARNESSES, load_object
 
 NAMES = tuple(HARNESSES)
+_MOST_BYTES = 1 << 30
+"""Bytes of the files of one folder that is part of a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,34 @@ def digest_of_files(words: Sequence[str]) -> str:
         digest.update(path.read_bytes() if is_text else path.name.encode("utf-8", "surrogateescape"))
         digest.update(b"\0")
     return digest.hexdigest()[:16]
+
+
+def digest_of_folder(folder: Path, where: str, *, with_name: bool = True) -> str | None:
+    """Return a digest of the names and the contents of all files below a folder, or None if it is not there.
+
+    Args:
+        where: what names the folder, for messages.
+        with_name: whether the name of the folder is part of it.
+
+    Raises:
+        DataError: a file cannot be read, or the folder has too many bytes to be the description of a task.
+    """
+    if not folder.exists():
+        return None
+    paths = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
+    found, size = hashlib.sha256(), 0
+    root = folder.parent if with_name else folder
+    for path in paths:
+        size += path.stat().st_size
+        if size > _MOST_BYTES:
+            raise DataError(f"{where} {folder} has more than {_MOST_BYTES:,} bytes; name only what it needs")
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{where}: {path} cannot be read: {error}") from None
+        found.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
+        found.update(content)
+    return found.hexdigest()[:16]
 
 
 def _installed(folder: Path) -> str:

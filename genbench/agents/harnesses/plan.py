@@ -96,11 +96,14 @@ class HarnessPlan:
             return None
         return Path(self.command[0]).parent.parent
 
-    @property
-    def terms(self) -> dict[str, Any]:
-        """Return what two runs must have in common to be compared. Paths of a machine are not part of it."""
+    def terms_without(self, unasked: Sequence[str]) -> dict[str, Any]:
+        """Return what two runs must have in common to be compared. Paths of a machine are not part of it.
+
+        Args:
+            unasked: the names of the rows that cannot be asked. With images they are those without a proof.
+        """
         limits = self.limits.model_dump(mode="json", exclude={"concurrent", "first_request_s", "box"})
-        images = {} if self.images is None else {"images": self.images.terms}
+        images = {} if self.images is None else {"images": {**self.images.terms, "excluded": list(unasked)}}
         if self.images is not None:
             limits["box"] = self.images.limits._asdict()
         peers = {name: peer.model_dump(mode="json", exclude={"key"}) for name, peer in self.peers.items()}
@@ -129,6 +132,7 @@ def read_plan(
     install: str | None = None,
     images: str | None = None,
     grader: str | None = None,
+    kit: str | None = None,
 ) -> HarnessPlan:
     """Check the options of a task and return its plan.
 
@@ -140,6 +144,7 @@ def read_plan(
             missing.
         images: the lock of the images of the problems, None if they need none.
         grader: folder of the virtual environment of swebench.
+        kit: folder of what tests fetch.
 
     Raises:
         ConfigError: an unknown harness, no program is named, or a limit or a peer is wrong.
@@ -152,7 +157,7 @@ def read_plan(
         raise ConfigError(f"agent: harness {harness} {needs}")
     found = _checked(Limits, limits, "limits")
     known = {name: _checked(Peer, peer, f"peers.{name}") for name, peer in (peers or {}).items()}
-    boxes = _image_plan(images, grader, found.box)
+    boxes = _image_plan(images, grader, kit, found.box)
     program = own.program(command, python, install, boxed=boxes is not None)
     missing = program.missing or own.lacking(known)
     unset = [
@@ -174,16 +179,19 @@ def read_plan(
     )
 
 
-def _image_plan(images: str | None, grader: str | None, box: Mapping[str, Any] | None) -> ImagePlan | None:
+def _image_plan(
+    images: str | None, grader: str | None, kit: str | None, box: Mapping[str, Any] | None
+) -> ImagePlan | None:
     """Return the boxes of a task. Nothing of images is loaded if it has none."""
     if images is None:
-        unused = "options.grader" if grader is not None else "limits.box" if box is not None else None
+        given = {"options.grader": grader, "options.kit": kit, "limits.box": box}
+        unused = next((name for name, value in given.items() if value is not None), None)
         if unused is not None:
             raise ConfigError(f"agent: {unused} needs options.images, the lock of the images")
         return None
     from genbench.agents.images.plan import BoxOptions, read_image_plan  # noqa: PLC0415
 
-    return read_image_plan(images, grader, _checked(BoxOptions, box or {}, "limits.box"))
+    return read_image_plan(images, grader, kit, _checked(BoxOptions, box or {}, "limits.box"))
 
 
 _Block = TypeVar("_Block", bound=BaseModel)

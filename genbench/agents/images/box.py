@@ -54,6 +54,7 @@ _READ_ONLY = ("bus", "fs", "irq", "sys", "sysrq-trigger")
 """What can only be read of /proc, as with Docker."""
 CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 """The 14 that Docker gives: those of owners, ids, ports below 1024, chroot, mknod and raw sockets."""
+_SYS_ADMIN = 21
 _CAPABILITIES_V3 = 0x20080522
 _MOST_FILES = 1 << 20
 HOME_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -81,6 +82,7 @@ class Order(NamedTuple):
         layers: folders of the store, the topmost first.
         upper: the folder that it writes. It has the folders `w` and `m`, and `u` unless `disk_mb` is given.
         hostname: its name.
+        nested: whether its programs may mount and make namespaces of their own.
     """
 
     layers: Sequence[str]
@@ -88,6 +90,7 @@ class Order(NamedTuple):
     ids: Ids
     limits: BoxLimits
     hostname: str = "box"
+    nested: bool = False
 
 
 class User(NamedTuple):
@@ -117,8 +120,9 @@ class Box:
         machine = seccomp.machine()
         if machine is None:
             raise BoxError("there are no filters of system calls for this processor")
-        fakes = order.ids.kind == "one"
-        self._filters = [Loaded(made) for made in seccomp.build_box(machine, fakes_owners=fakes)]
+        found = seccomp.build_box(machine, fakes_owners=order.ids.kind == "one", nested=order.nested)
+        self._filters = [Loaded(made) for made in found]
+        self._capabilities = (*CAPABILITIES, _SYS_ADMIN) if order.nested else CAPABILITIES
 
     def run(
         self, argv: Sequence[str], env: Mapping[str, str], cwd: str, user: str, fds: Sequence[int]
@@ -158,12 +162,18 @@ class Box:
 
         return self._joined(start)
 
-    def kill(self) -> None:
-        """End all its processes, and wait for that."""
+    def kill(self, collect: Callable[[], object] = lambda: None) -> None:
+        """End all its processes, and wait for that.
+
+        Args:
+            collect: waits for the commands that still run. They are children of this process, and the first
+                process of a box does not end before all others were waited for.
+        """
         for place in (self._alive, *self._spaces, self.processes, self.disk):
             os.close(place)
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+        collect()
         with suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         os.close(self.handle)
@@ -216,7 +226,7 @@ class Box:
         os.umask(0o022)
         for made in self._filters[:2]:
             made.install()
-        empty_bounding_set(CAPABILITIES)
+        empty_bounding_set(self._capabilities)
         if self.order.ids.kind == "full":
             _become(user)
         for made in self._filters[2:]:

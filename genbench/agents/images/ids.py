@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -41,6 +39,8 @@ def ids_here() -> Ids:
     """Return the best that this user has."""
     if is_root_of_the_machine():
         return Ids("full", (_FIRST_OF_ROOT, _FIRST_OF_ROOT))
+    import shutil  # noqa: PLC0415  a keeper needs it not, and it takes a quarter of its start
+
     if shutil.which("newuidmap") and shutil.which("newgidmap"):
         found = [_range_of_user(path) for _, path in _RANGES]
         if None not in found:
@@ -115,6 +115,8 @@ def with_maps(write: Callable[[int], None], spaces: int) -> None:
 
 
 def _write_maps(pid: int, ids: Ids, own: tuple[int, int]) -> None:
+    import subprocess  # noqa: PLC0415  as above
+
     for at, (name, _) in enumerate(_RANGES):
         if ids.helped:
             words = [f"new{name}map", str(pid), "0", str(own[at]), "1", "1", str(ids.first[at])]

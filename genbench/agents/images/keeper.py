@@ -2,7 +2,8 @@
 
 The order is a line of JSON on standard input. When that is closed, or when this process ends, nothing of the
 box is left. A request is a line of JSON on a connection of its own, with the descriptors 0, 1 and 2 of the
-command; the reply is one line too. The harness names no image, no mount and no option of the box.
+command and the `key` of the box; the reply is one line too. The harness names no image, no mount and no
+option of the box.
 
     {"op": "exec", "argv": [...], "cwd": ..., "env": {...}, "user": ..., "timeout_s": ...}
                                   -> {"exit": ..., "killed_by": ..., "seconds": ...}
@@ -18,22 +19,23 @@ import contextlib
 import fcntl
 import json
 import os
-import secrets
 import select
 import signal
 import socket
 import stat
 import sys
-import tarfile
 import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from genbench.agents.images.box import Box, BoxError, BoxLimits, Order, start, unreadable
 from genbench.agents.images.ids import Ids, as_root_of
 from genbench.sandbox import leftovers
+
+if TYPE_CHECKING:
+    import tarfile
 
 _LOOK_S = 0.2
 """Seconds between two looks at what a box uses."""
@@ -44,7 +46,6 @@ _NEAR = 0.9
 _MOST_LINE = 16 << 20
 _MOST_CONNECTIONS = 512
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-tarfile.pwd = tarfile.grp = None  # type: ignore[attr-defined]  # names would be looked up by code of the image
 
 
 class _Request:
@@ -88,7 +89,8 @@ class Keeper:
 
     Args:
         order: `folder` (of the store, for the kind of ids), `layers`, `ids`, `limits`, `config` of the image,
-            `socket`, and `owner`, the id of the harness or None.
+            `nested`, `entrypoint`, `socket`, `owner`, the id of the harness or None, and `key`, which each
+            request must have.
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
@@ -105,10 +107,13 @@ class Keeper:
         self._hits: Counter[str] = Counter()
         self._peak_mb = 0.0
         self._seen = 0
-        self._gone = self._is_full = False
+        self._gone = self._was_full = False
         self._cleaners: list[int] = []
         self._upper = ""
         self._upper_lock = -1
+        self._nested, self._has_entry = bool(order["nested"]), bool(order["entrypoint"])
+        self._entry: int | None = None
+        self._key: str = order["key"]
         self._socket = Path(order["socket"])
         self._listener = _listen(self._socket, order["owner"])
         self.box = self._begin()
@@ -126,7 +131,7 @@ class Keeper:
 
     def _begin(self) -> Box:
         """Make a box with an upper folder of its own."""
-        self._upper = f"u/{secrets.token_hex(6)}"
+        self._upper = f"u/{os.urandom(6).hex()}"
         upper = self._folder / self._upper
         lock = os.open(f"{upper}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -136,12 +141,40 @@ class Keeper:
             if self._ids.kind == "full" and not self._ids.helped:
                 os.chown(path, *self._ids.first)
         try:
-            box = start(self._place, Order(self._layers, self._upper, self._ids, self._limits))
+            order = Order(self._layers, self._upper, self._ids, self._limits, nested=self._nested)
+            box = start(self._place, order)
         except BaseException:
             self._remove_upper()
             raise
+        if self._has_entry:
+            try:
+                self._entry = self._entered(box)
+            except BoxError:
+                box.kill()
+                self._remove_upper()
+                raise
         self._poller.register(box.handle, select.POLLIN)
         return box
+
+    def _entered(self, box: Box) -> int:
+        """Start what the image runs by itself. Return the process."""
+        argv = [*(self._config.get("Entrypoint") or ()), *(self._config.get("Cmd") or ())]
+        if not argv:
+            raise BoxError("the row has 'entrypoint', and the image has no ENTRYPOINT and no CMD")
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        cwd, user = self._config.get("WorkingDir") or "/", self._config.get("User") or ""
+        try:
+            return box.run(argv, self._own_environment(), str(cwd), str(user), [null, null, null])
+        finally:
+            os.close(null)
+
+    def _own_environment(self) -> dict[str, str]:
+        return dict(text.split("=", 1) for text in self._config.get("Env") or () if "=" in text)
+
+    def _collect_entry(self, options: int) -> None:
+        """Wait for what the image runs by itself, or see whether it has ended."""
+        if self._entry is not None and os.waitpid(self._entry, options)[0]:
+            self._entry = None
 
     def _remove_upper(self) -> None:
         upper = self._folder / self._upper
@@ -177,7 +210,7 @@ class Keeper:
 
     def _end(self) -> None:
         self._socket.unlink(missing_ok=True)
-        self.box.kill()
+        self.box.kill(self._finish_all)
         self._remove_upper()
         for pid in self._cleaners:
             os.waitpid(pid, 0)
@@ -236,6 +269,8 @@ class Keeper:
 
     def _begin_request(self, request: _Request) -> None:
         wanted = json.loads(request.line)
+        if wanted.get("key") != self._key:
+            raise BoxError("the key does not open this box")
         action = {"stats": self._stats, "kill": self._kill, "fresh": self._fresh}.get(wanted["op"])
         if action is not None:
             self._forget(request.connection.fileno())
@@ -253,19 +288,19 @@ class Keeper:
         self._watch(request.handle, request)
 
     def _started(self, wanted: Mapping[str, Any], fds: list[int]) -> int:
-        if wanted["op"] == "put":
-            folder = str(wanted["path"])
-            return self.box.call(lambda: _extract(folder), fds)
-        if wanted["op"] == "get":
-            path = str(wanted["path"])
-            return self.box.call(lambda: _archive(path), fds)
+        if wanted["op"] in ("put", "get"):
+            path, tar = str(wanted["path"]), _tars()
+            act = _extract if wanted["op"] == "put" else _archive
+            return self.box.call(lambda: act(path, tar), fds)
         if wanted["op"] != "exec":
             raise BoxError(f"there is no {str(wanted['op'])[:40]!r}")
         argv = [str(word) for word in wanted["argv"]]
         if not argv:
             raise BoxError("argv is empty")
-        own = dict(text.split("=", 1) for text in self._config.get("Env") or () if "=" in text)
-        env = {**own, **{str(key): str(value) for key, value in (wanted.get("env") or {}).items()}}
+        env = {
+            **self._own_environment(),
+            **{str(key): str(value) for key, value in (wanted.get("env") or {}).items()},
+        }
         cwd = wanted.get("cwd") or self._config.get("WorkingDir") or "/"
         user = wanted.get("user")
         return self.box.run(
@@ -275,6 +310,7 @@ class Keeper:
     def _finish(self, request: _Request) -> None:
         self._forget(request.handle)
         self._forget(request.connection.fileno())
+        self._see_room()
         _, status = os.waitpid(request.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         request.reply(
@@ -286,6 +322,12 @@ class Keeper:
             }
         )
 
+    def _finish_all(self) -> None:
+        """Wait for the commands of a box that was killed, and tell who has asked for them."""
+        for request in {id(one): one for one in self._requests.values() if one.pid >= 0}.values():
+            self._finish(request)
+        self._collect_entry(0)
+
     def _stats(self) -> dict[str, Any]:
         self._look()
         return {
@@ -293,7 +335,7 @@ class Keeper:
             "peak_mb": round(self._peak_mb, 1),
             "processes": self._seen,
             "gone": self._gone,
-            "full": self._is_full,
+            "full": self._was_full,
             "ids": self._ids.kind,
         }
 
@@ -308,7 +350,7 @@ class Keeper:
         """Drop what was written, in the background, and make a new box."""
         if not self._gone:
             self._poller.unregister(self.box.handle)
-        self.box.kill()
+        self.box.kill(self._finish_all)
         cleaner = os.fork()
         if cleaner == 0:
             try:
@@ -323,10 +365,9 @@ class Keeper:
 
     def _look(self) -> None:
         """See what the box uses. Its largest process ends if all together have too much memory."""
+        self._collect_entry(os.WNOHANG)
         self._cleaners = [pid for pid in self._cleaners if os.waitpid(pid, os.WNOHANG)[0] == 0]
-        free = os.fstatvfs(self._place)
-        few = free.f_files > 0 and free.f_favail < _FULL_INODES
-        self._is_full = few or free.f_bavail * free.f_frsize < _FULL_BYTES
+        self._see_room()
         if self._gone:
             return
         used = _memory_mb(self.box.processes)
@@ -342,10 +383,20 @@ class Keeper:
         if limits.disk_mb is not None and os.fstatvfs(self.box.disk).f_bavail == 0:
             self._hits["disk"] += 1
 
+    def _see_room(self) -> None:
+        """See whether the disk of the store is full. A command may have failed by that, even if it ends."""
+        self._was_full = self._was_full or (self._limits.disk_mb is None and _is_full(self._place))
+
     def _end_inside(self, pid: int) -> None:
         """Kill a process by its id in the box."""
         with contextlib.suppress(BoxError):
             os.waitpid(self.box.call(lambda: os.kill(pid, signal.SIGKILL)), 0)
+
+
+def _is_full(place: int) -> bool:
+    free = os.fstatvfs(place)
+    few = free.f_files > 0 and free.f_favail < _FULL_INODES
+    return few or free.f_bavail * free.f_frsize < _FULL_BYTES
 
 
 def _memory_mb(processes: int) -> dict[int, float]:
@@ -367,19 +418,27 @@ def _memory_mb(processes: int) -> dict[int, float]:
     return found
 
 
-def _extract(folder: str) -> None:
+def _tars() -> type[tarfile.TarFile]:
+    """Return what reads and writes a tar. Most boxes need none, and it takes a megabyte."""
+    import tarfile  # noqa: PLC0415
+
+    tarfile.pwd = tarfile.grp = None  # type: ignore[attr-defined]  # code of the image would look up names
+    return tarfile.TarFile
+
+
+def _extract(folder: str, tar: type[tarfile.TarFile]) -> None:
     """Write what a tar has below a folder of the box, owned by root."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with os.fdopen(0, "rb", closefd=False) as source, tarfile.open(fileobj=source, mode="r|") as archive:
+    with os.fdopen(0, "rb", closefd=False) as source, tar.open(fileobj=source, mode="r|") as archive:
         archive.extraction_filter = staticmethod(lambda entry, path: entry)
         for entry in archive:
             entry.uid = entry.gid = 0
             archive.extract(entry, folder, numeric_owner=True)
 
 
-def _archive(path: str) -> None:
+def _archive(path: str, tar: type[tarfile.TarFile]) -> None:
     """Print a tar of a file or a folder of the box. Its name in it is `.` for a folder."""
-    with os.fdopen(1, "wb", closefd=False) as target, tarfile.open(fileobj=target, mode="w|") as archive:
+    with os.fdopen(1, "wb", closefd=False) as target, tar.open(fileobj=target, mode="w|") as archive:
         archive.add(path, "." if os.path.isdir(path) else os.path.basename(path))  # noqa: PTH112, PTH119
 
 
@@ -407,7 +466,8 @@ def main() -> None:
     try:
         keeper = Keeper(order)
     except (BoxError, OSError) as error:
-        sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
+        full = _is_full(os.open(order["folder"], os.O_RDONLY | os.O_DIRECTORY))
+        sys.stdout.write(json.dumps({"error": str(error), "full": full}) + "\n")
         sys.stdout.flush()
         return
     sys.stdout.write('{"ready": true}\n')

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.agents.images import swe
-from genbench.agents.images.layout import Layout
-from genbench.agents.images.plan import ImagePlan, Proof, image_name, write_lock
+from genbench.agents.images.given.genbench_box import BoxGoneError
+from genbench.agents.images.layout import Image, Layout
+from genbench.agents.images.plan import ImagePlan, Proof, has_solution, image_name, name_of, write_lock
 from genbench.agents.images.registry import Registry
 from genbench.agents.tasks import AgentTask
 from genbench.data.local import RecentFile
@@ -30,6 +30,7 @@ class ImageTask:
     """A task with images, and its rows."""
 
     name: str
+    task: AgentTask
     plan: ImagePlan
     rows: Sequence[Mapping[str, Any]]
 
@@ -41,7 +42,7 @@ def image_tasks(suite: Suite, data_dir: Path | None = None) -> Iterator[ImageTas
         task = make_task(suite, entry)
         if isinstance(task, AgentTask) and task.plan.images is not None:
             rows, _ = task_rows(suite, entry, task, data_dir, recent)
-            yield ImageTask(entry.name or task.info.name, task.plan.images, rows)
+            yield ImageTask(entry.name or task.info.name, task, task.plan.images, rows)
 
 
 def pull_images(
@@ -50,8 +51,10 @@ def pull_images(
     to: Path,
     mirror: str | None,
     tell: Callable[[str], None],
+    *,
+    dry_run: bool,
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Fetch the images of a task's rows, and write its lock.
+    """Fetch the images of a task's rows, and write its lock. A dry run only asks for their sizes.
 
     Yields:
         the name of an image, what was done, and the error if it could not be fetched.
@@ -59,12 +62,15 @@ def pull_images(
     plan = task.plan.images
     assert plan is not None
     lock = dict(plan.lock)
-    registry = Registry(Layout(to), mirror)
+    registry, seen = Registry(Layout(to), mirror, keeps=not dry_run), set[str]()
     try:
         for name in _names(task, rows):
             wanted = f"{name.rpartition(':')[0]}@{lock[name]}" if name in lock else name
             tell(f"image {name}")
             try:
+                if dry_run:
+                    yield name, _sizes(registry.find(wanted), Layout(to), seen), None
+                    continue
                 found = registry.pull(wanted)
             except GenbenchError as error:
                 yield name, "", str(error)
@@ -77,16 +83,24 @@ def pull_images(
             yield name, f"{found.image.digest[:19]}, {done}", None
     finally:
         registry.close()
-        write_lock(plan.lock_file, lock)
+        if not dry_run:
+            write_lock(plan.lock_file, lock)
+
+
+def _sizes(image: Image, layout: Layout, seen: set[str]) -> str:
+    """Return how large an image is, and what is to be fetched of it. `seen` are the blobs of those before."""
+    new = [blob for blob in layout.missing(image) if blob.digest not in seen]
+    seen.update(blob.digest for blob in image.blobs)
+    whole, left = (sum(blob.size for blob in blobs) for blobs in (image.blobs, new))
+    return f"{image.digest[:19]}, {whole / 1e6:,.1f} MB, {left / 1e6:,.1f} MB of it to fetch"
 
 
 def _names(task: AgentTask, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     found: dict[str, None] = {}
     for row in rows:
-        folder = task.folder / row["path"] if isinstance(row.get("path"), str) else None
-        name = image_name(row, folder)
+        name = image_name(row, task.folder_of(row))
         if name is None:
-            raise DataError(f"{row.get('id') or row.get('instance_id')}: it names no image; {_BUILT}")
+            raise DataError(f"{name_of(row)}: it names no image; {_BUILT}")
         found[name] = None
     return list(found)
 
@@ -111,19 +125,22 @@ def prove(suite_file: Path, *, workers: int, again: bool, data_dir: Path | None 
         ConfigError: no task of the suite has a known solution.
     """
     tasks = list(image_tasks(read_suite(suite_file), data_dir))
-    jobs = [(task, row) for task in tasks for row in task.rows if swe.is_swe(row)]
+    jobs = [(task, row) for task in tasks for row in task.rows if has_solution(row, task.task.folder_of(row))]
     if not jobs:
-        raise ConfigError(f"{suite_file}: no task has images and rows with a known solution")
+        raise ConfigError(
+            f"{suite_file}: no task has options.images and problems whose known solution can be tried: rows "
+            "of swebench 5, or folders of harbor's tasks"
+        )
 
     def one(job: tuple[ImageTask, Mapping[str, Any]]) -> Proven:
         task, row = job
         try:
-            known = swe.as_problem(row)
-            earlier = None if again else task.plan.proof(known, task.plan.digest_of(known))
-            found = earlier or task.plan.prove(known)
-        except GenbenchError as error:
+            known, folder = task.plan.as_problem(row), task.task.folder_of(row)
+            earlier = None if again else task.plan.proof(known, folder, task.plan.digest_of(known, folder))
+            found = earlier or task.plan.prove(known, folder)
+        except (GenbenchError, BoxGoneError) as error:
             found = Proof(0.0, str(error))
-        return Proven(task.name, str(row["instance_id"]), found.seconds, found.why)
+        return Proven(task.name, name_of(row), found.seconds, found.why)
 
     try:
         with ThreadPoolExecutor(workers) as pool:

@@ -83,9 +83,20 @@ class Registry:
         layout: where they go.
         mirror: a host that is asked instead of the one of a name.
         clock_pause_s: seconds before a broken download goes on.
+        keeps: whether what comes is kept. Else only sizes can be asked.
     """
 
-    def __init__(self, layout: Layout, mirror: str | None = None, *, clock_pause_s: float = _PAUSE_S) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        mirror: str | None = None,
+        *,
+        clock_pause_s: float = _PAUSE_S,
+        keeps: bool = True,
+    ) -> None:
+        self._keeps = keeps
+        self._seen: dict[str, bytes] = {}
+        """Documents that are not kept, by digest."""
         self._layout, self._mirror, self._pause_s = layout, mirror, clock_pause_s
         self._client = httpx.Client(follow_redirects=True, timeout=_TIMEOUT)
         self._tokens: dict[str, str] = {}
@@ -104,14 +115,24 @@ class Registry:
         """
         name = read_name(text)
         self._fetched = 0
-        digest = name.reference if name.reference.startswith("sha256:") else self._digest_of_tag(name)
-        image = read_image(digest, lambda wanted, is_manifest: self._document(name, wanted, is_manifest))
+        image = self.find(text)
         missing = self._layout.missing(image)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for size in pool.map(lambda blob: self._fetch(name, blob), missing):
                 self._fetched += size
         self._layout.write_name(text, image.digest)
         return Fetched(text, image, self._fetched)
+
+    def find(self, text: str) -> Image:
+        """Return an image by its documents, without its layers.
+
+        Raises:
+            DataError: it is not there, or it is for another platform.
+            InputError: the name is none.
+        """
+        name = read_name(text)
+        digest = name.reference if name.reference.startswith("sha256:") else self._digest_of_tag(name)
+        return read_image(digest, lambda wanted, is_manifest: self._document(name, wanted, is_manifest))
 
     def _digest_of_tag(self, name: Name) -> str:
         reply = self._get(name, f"manifests/{name.reference}")
@@ -123,12 +144,17 @@ class Registry:
         path = self._layout.blob(digest)
         if path.exists():
             return self._layout.document(digest)
+        if digest in self._seen:
+            return checked_document(self._seen[digest], digest, f"{name.host}/{name.repository}")
         reply = self._get(name, f"{'manifests' if is_manifest else 'blobs'}/{digest}")
         found = checked_document(reply.content, digest, f"{name.host}/{name.repository}")
         self._keep(digest, reply.content)
         return found
 
     def _keep(self, digest: str, data: bytes) -> None:
+        if not self._keeps:
+            self._seen[digest] = data
+            return
         path = self._layout.blob(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():

@@ -17,7 +17,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from pathlib import Path
 import genbench
 from genbench.agents.images.ids import Ids, as_root_of, ids_here
 from genbench.agents.images.layout import Image, Layer, Layout
-from genbench.errors import DataError, InputError, UnavailableError, nearest
+from genbench.errors import DataError, InputError, RunFolderError, UnavailableError, nearest
 from genbench.sandbox import leftovers
 
 VARIABLE = "GENBENCH_IMAGES"
@@ -35,6 +34,8 @@ _MOST_BYTES, _MOST_ENTRIES = 64 << 30, 4_000_000
 """What one unpacked layer may have."""
 _SHORT = 16
 """Letters of a layer's folder. The options of an overlay fill one page, and an image may have 127 layers."""
+_PART = ".part-"
+"""What the name of a layer that is being unpacked begins with. The lock is that of the layer."""
 START = "import sys; sys.path.insert(0, {root!r}); from {module} import main; main()"
 """The program of a process that has the standard library and this package."""
 ROOT = str(Path(genbench.__file__).parent.parent)
@@ -156,7 +157,8 @@ class Store:
 
         Raises:
             DataError: a layer is hostile or broken.
-            UnavailableError: the machine has no room, or refuses it.
+            RunFolderError: the machine has no room.
+            UnavailableError: it refuses it.
         """
         self.prepare()
         for layer in image.layers:
@@ -165,9 +167,13 @@ class Store:
         return [f"l/{_short(layer)}" for layer in reversed(image.layers)]
 
     def sweep(self) -> int:
-        """Remove the upper folders whose box is gone. Return how many there were."""
-        found = [path for path in self.kind.glob("u/*") if path.is_dir()]
+        """Remove what killed processes left: uppers, and layers in part. Return how many there were."""
         gone = 0
+        for path in self.kind.glob(f"l/{_PART}*"):
+            with suppress(BlockingIOError), _locked(_whole(path).with_suffix(".lock"), wait=False):
+                self._remove(path)
+                gone += 1
+        found = [path for path in self.kind.glob("u/*") if path.is_dir()]
         for path in found:
             with suppress(BlockingIOError), _locked(path.with_suffix(".lock"), wait=False):
                 self._remove(path)
@@ -188,7 +194,10 @@ class Store:
         with _locked(to.with_suffix(".lock"), wait=True):
             if to.is_dir():
                 return
-            part = Path(tempfile.mkdtemp(prefix=".part-", dir=to.parent))
+            part = to.with_name(_PART + to.name)
+            if part.exists():  # a killed process has left it
+                self._remove(part)
+            part.mkdir(mode=0o700)
             try:
                 self.unpack_into(part, layer)
                 part.rename(to)
@@ -201,7 +210,8 @@ class Store:
 
         Raises:
             DataError: it is hostile or broken.
-            UnavailableError: the machine has no room, or refuses it.
+            RunFolderError: the machine has no room.
+            UnavailableError: it refuses it.
         """
         folder.chmod(0o755)
         limits = limits or Limits()
@@ -223,7 +233,7 @@ class Store:
             said = {"error": done.stderr.decode("utf-8", "replace")[-300:] or f"status {done.returncode}"}
         where = f"layer {layer.diff_id}"
         if said.get("space"):
-            raise UnavailableError(f"{where}: no room in {self.folder} to unpack it: {said['error']}")
+            raise RunFolderError(f"{where}: no room in {self.folder} to unpack it: {said['error']}")
         if "error" in said:
             raise DataError(f"{where} cannot be unpacked: {said['error']}")
         if said["diff_id"] != layer.diff_id:
@@ -250,6 +260,10 @@ class Store:
         place = next(path for path in (self.folder, *self.folder.absolute().parents) if path.exists())
         found = os.statvfs(place)
         return {"bytes": found.f_bavail * found.f_frsize, "inodes": found.f_favail}
+
+
+def _whole(part: Path) -> Path:
+    return part.with_name(part.name.removeprefix(_PART))
 
 
 def _short(layer: Layer) -> str:

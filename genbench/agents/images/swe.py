@@ -117,8 +117,9 @@ def evaluate(box: Box, patch: str, script: str, limit_s: float = EVALUATION_S) -
     _write(box, _SCRIPT, script)
     began = time.monotonic()
     done = box.exec(["/bin/bash", _SCRIPT], cwd=_FOLDER, user="root", timeout_s=limit_s, merged=True)
-    if box.stats()["gone"]:
-        raise BoxGoneError("the box ended while the tests ran")
+    stats = box.stats()
+    if stats["gone"] or stats["full"]:
+        raise BoxGoneError("the box ended, or the disk of the images was full, while the tests ran")
     log = done.output.decode("utf-8", "replace")
     return Evaluated(log, time.monotonic() - began, done.timed_out)
 

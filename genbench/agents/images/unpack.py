@@ -13,6 +13,7 @@ import io
 import json
 import os
 import resource
+import signal
 import stat
 import sys
 import tarfile
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from genbench.agents.images.ids import COUNT, Ids, enter
+from genbench.sandbox.inside.confine import PR_SET_PDEATHSIG, prctl
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _OPAQUE_MARK = "user.overlay.opaque"
@@ -279,6 +281,7 @@ def main() -> None:
     said: dict[str, Any]
     try:
         enter(ids)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the new user namespace, which clears it
         os.fchdir(top)
         os.chroot(".")
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,9 +126,8 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     shared = [name for name in base.tasks if name in tuned.tasks]
     drawn = [name for name in shared if is_headline(name) or draw_of(name) not in shared]
     if base.manifest is not None and tuned.manifest is not None and is_log(base) == is_log(tuned):
-        yield from _lines(
-            _of_tasks(base.manifest.terms, drawn), _of_tasks(tuned.manifest.terms, drawn), "terms"
-        )
+        terms = contract.aligned(base.manifest.terms, tuned.manifest.terms)
+        yield from _lines(_of_tasks(terms[0], drawn), _of_tasks(terms[1], drawn), "terms")
         yield from _reasoning_differences(
             base.manifest.reasoning, tuned.manifest.reasoning, _cut(base, tuned)
         )
@@ -147,6 +147,8 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
                 yield _with_command(found, base, tuned)
             elif found.name == f"prompts.{name}":
                 yield _with_words(found, base, tuned, name)
+            elif found.name == f"references.{name}":
+                yield _with_parts(found, base, tuned, name)
             else:
                 yield found
     yield from _newer_terms(base, tuned, is_asked_otherwise=is_asked_otherwise)
@@ -214,6 +216,28 @@ def _with_words(found: Difference, base: Side, tuned: Side, task: str) -> Differ
     return Difference(found.name, f"{found.detail}; {what}")
 
 
+def _with_parts(found: Difference, base: Side, tuned: Side, task: str) -> Difference:
+    """Return a difference of references with what differs in the first, if they are of a harness's problems.
+
+    Such a reference is a record: the row, the files at its path, and the image.
+    """
+    if base.manifest is None or not base.manifest.is_rollout(task):
+        return found
+    ours, theirs = (side.tasks[task].index for side in (base, tuned))
+    if ours is None or theirs is None:
+        return found
+    left, right = ours.references, theirs.references
+    first = next(key for key in left if key in right and left[key] != right[key])
+    lines = contract.differences(*(_reference(side, task, first) for side in (base, tuned)))
+    return Difference(found.name, "; ".join([found.detail, *lines]))
+
+
+def _reference(side: Side, task: str, problem: str) -> Any:
+    with AskFile(RunFolder(side.path), task, [problem]) as asks:
+        text = (asks.of_sample(problem, 0) or {}).get("reference")
+    return {} if text is None else json.loads(text)
+
+
 def _prompt(side: Side, task: str, problem: str, sample: int) -> str:
     """Return the first turn of a sample as people read it, or an empty text if the folder has none."""
     with AskFile(RunFolder(side.path), task, [problem]) as asks:
@@ -244,7 +268,8 @@ def planned_differences(
     """
     if base.manifest is None:
         return
-    yield from _lines(_of_tasks(base.manifest.terms, tasks), _of_tasks(terms, tasks), "terms")
+    both = contract.aligned(base.manifest.terms, terms)
+    yield from _lines(_of_tasks(both[0], tasks), _of_tasks(both[1], tasks), "terms")
     own = ReasoningRecord.model_validate(reasoning)
     yield from _reasoning_differences(base.manifest.reasoning, own, _cut(base, base))
 

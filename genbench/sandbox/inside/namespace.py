@@ -34,7 +34,6 @@ import signal
 import socket
 import stat
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Collection
@@ -165,7 +164,8 @@ def _protect(writable: list[str], hidden: list[str], shown: list[str]) -> None:
     for folder in writable:
         set_attributes(folder, Attributes(clear=RDONLY), 0)
     for folder in hidden:
-        mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV)
+        if os.path.isdir(folder):  # noqa: PTH112  one in another that is hidden or closed is not there any more
+            mount("tmpfs", folder, b"tmpfs", MS_NOSUID | MS_NODEV)
     make_devices()
     # With a /proc of its own a harness sees none of the machine's processes, and can make namespaces itself,
     # as bubblewrap does. A container that masks parts of its /proc refuses this one, and the old one stays.
@@ -287,6 +287,8 @@ def _forward(listener: socket.socket, gateway: str) -> None:
 
 def _inside(order: dict[str, object], user: int | None) -> int:
     """Be the first process of the namespace: forward connections, run the harness, collect its children."""
+    import subprocess  # noqa: PLC0415  boxes use this file without it
+
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     writable, hidden, shown = (
         [str(path) for path in order[key]]  # type: ignore[attr-defined]
@@ -304,6 +306,7 @@ def _inside(order: dict[str, object], user: int | None) -> int:
     gateway = f"/proc/self/fd/{place}/{Path(str(order['socket'])).name}"  # its folder may be hidden by now
     listener = socket.create_server(("127.0.0.1", int(str(order["port"]))), backlog=128)
     threading.Thread(target=_forward, args=(listener, gateway), daemon=True).start()
+    prctl(PR_SET_DUMPABLE, 0)  # a harness of the same user would find its descriptors in /proc
     with Path(str(order["out"])).open("ab") as out, Path(str(order["err"])).open("ab") as err:
         try:
             harness = subprocess.Popen(

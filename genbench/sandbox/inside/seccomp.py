@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .bpf import Filter
 
@@ -215,8 +215,7 @@ _SOCKETS = {
 """What clients and servers need, for programs that have a network of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """A processor family as seccomp sees it.
 
     `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
@@ -281,8 +280,7 @@ _OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK = -1, -2, -3
 """Placeholders. The clocks are those that count the CPU time of the process and of its first thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(NamedTuple):
     """A test that is true if (argument & mask) is one of `values`. With `wide` both 32-bit halves count."""
 
     argument: int
@@ -323,8 +321,7 @@ _SET_OPTIONS = (2, 7, 8, 9, 13, 20, 21)
 _GET_OPTIONS = (2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(NamedTuple):
     """What happens to a call if all tests are true. The first rule of a call that applies counts."""
 
     call: str
@@ -404,8 +401,7 @@ _SIGNALS = ("kill", "tgkill")
 _OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Three filters, each of which takes more away. The first one takes most and is long.
 
     Its installation takes 0.3 ms, because the kernel tries each number of a call: the zygote installs it.
@@ -533,6 +529,11 @@ _OF_ROOT = {
     "clock_settime": (227, 112),
 }
 """What root of a container may not do. It has no capability for most of it either."""
+_OF_NESTED = {
+    *("mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount"),
+    *("fspick", "mount_setattr", "setns", "unshare"),
+}
+"""What a box allows whose row asks for it. Browsers begin so."""
 _OWNERS = {
     "chown": (92, None),
     "lchown": (94, None),
@@ -551,23 +552,24 @@ _OWNERS = {
 _CLONE3 = (435, 435)
 
 
-def build_box(machine: Machine, *, fakes_owners: bool) -> list[Filter]:
+def build_box(machine: Machine, *, fakes_owners: bool, nested: bool = False) -> list[Filter]:
     """Return the filters for the commands of a box, whose processes may be root in its user namespace.
 
     Args:
         fakes_owners: changes of owners and of ids seem to succeed, and nothing happens. A box with one id
             needs that: dpkg and apt ask for many, and give up without.
+        nested: mounts and namespaces are allowed, which belong to the user namespace of the box.
     """
     column = _COLUMNS[machine.name][0]
-    refused = [numbers[column] for numbers in _OF_ROOT.values()]
+    refused = [numbers[column] for name, numbers in _OF_ROOT.items() if not (nested and name in _OF_NESTED)]
     made = machine.checked["clone"]
     found = [
         _filter(
             _preamble(machine),
             _listed(refused, _refused(errno.EPERM)),
             _listed([_CLONE3[column]], _refused(errno.ENOSYS)),  # its flags are behind a pointer
-            _rule(made, _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),))),
-            _rule(made, _Rule("clone", (), _refused(errno.EPERM))),
+            *([] if nested else [_rule(made, _Rule("clone", (_Test(0, (0,), _NEW_NAMESPACE),)))]),
+            *([] if nested else [_rule(made, _Rule("clone", (), _refused(errno.EPERM)))]),
             [(_RETURN, 0, 0, _ALLOW)],
         ),
         build_families(machine),

@@ -470,6 +470,7 @@ class AgentPage:
         parser: str = AUTO,
         images: str | None = None,
         grader: str | None = None,
+        kit: str | None = None,
     ) -> Task:
         """Return the task. What a suite gives replaces the page's settings and limits key by key.
 
@@ -488,6 +489,7 @@ class AgentPage:
             parser=parser,
             images=images,
             grader=grader,
+            kit=kit,
         )
         return made
 

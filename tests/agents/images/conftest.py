@@ -120,13 +120,18 @@ def act(user: int) -> Act:
     return (lambda what: what()) if user == os.getuid() else (lambda what: as_user(user, what))
 
 
-def as_user(user: int, what: Callable[[], Any]) -> Any:
-    """Do something in a child that is another user, with a Python that this user can start."""
+def as_user(user: int, what: Callable[[], Any], before: Callable[[], object] = lambda: None) -> Any:
+    """Do something in a child that is another user, with a Python that this user can start.
+
+    Args:
+        before: what the child does first, as root.
+    """
     told, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(told)
+            before()
             os.setgroups([])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)

@@ -35,6 +35,24 @@ def opens(path: str, flags: int = os.O_WRONLY) -> bool:
     return True
 
 
+def by_handle(path: bytes) -> bool:
+    """Whether a file is opened by its handle, which no mount or folder above it can keep from anybody."""
+    handle, mount = (ctypes.c_uint * 34)(128, 0), ctypes.c_int()
+    number = ctypes.c_long(NUMBERS["open_by_handle_at"] - 1)
+    if LIBC.syscall(number, -100, path, handle, ctypes.byref(mount), 0) != 0:
+        return False
+    place = os.open(path, os.O_RDONLY)
+    return int(LIBC.syscall(ctypes.c_long(NUMBERS["open_by_handle_at"]), place, handle, 0)) >= 0
+
+
+def other_box() -> bool:
+    """Whether a command runs in the box of another rollout."""
+    sys.path.insert(0, OTHER[1])
+    from genbench_box import Box
+
+    return bool(Box(OTHER[2], "").exec(["id"]).exit == 0)
+
+
 def shell(text: str) -> bool:
     return subprocess.run(["bash", "-c", text], capture_output=True, check=False).returncode == 0
 
@@ -79,7 +97,8 @@ def in_new_process(act: Callable[[], Any]) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-PORT, ABSTRACT, OUTSIDE = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+PORT, ABSTRACT, OUTSIDE, OTHER = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[3:6]
+"""`OTHER` are the store, the folder of the client of boxes, and the socket of another rollout's box."""
 ATTEMPTS: dict[str, Callable[[], Any]] = {
     "a setting of the kernel": lambda: opens("/proc/sys/kernel/core_pattern"),
     "the program for modules": lambda: opens("/proc/sys/kernel/modprobe"),
@@ -93,11 +112,11 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "a /proc/sys that can be written": lambda: shell("mount -o remount,rw /proc/sys"),
     "the parts of /proc taken off": lambda: LIBC.umount2(b"/proc/sys", 2) == 0,
     "the new mount calls": lambda: LIBC.syscall(ctypes.c_long(430), b"tmpfs", 0) >= 0,
-    "namespaces of its own": lambda: shell("unshare -Urm true"),
+    "namespaces of its own": lambda: shell("unshare -Urm id"),
     "a clone with a user namespace": lambda: in_new_process(
         lambda: LIBC.syscall(ctypes.c_long(56), 0x10000000 | 17, 0, 0, 0, 0) >= 0
     ),
-    "the namespaces of the first process": lambda: shell("nsenter -t 1 -a true"),
+    "the namespaces of the first process": lambda: shell("nsenter -t 1 -a id"),
     "the root of the first process": lambda: opens("/proc/1/root/etc", os.O_RDONLY),
     "the memory of the first process": lambda: opens("/proc/1/mem", os.O_RDWR),
     "the variables of the first process": lambda: bool(Path("/proc/1/environ").read_bytes() or True),
@@ -105,7 +124,15 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "the program of the first process": lambda: opens("/proc/1/exe", os.O_RDONLY),
     "ptrace of the first process": lambda: LIBC.ptrace(16, 1, 0, 0) == 0,
     "the end of the first process": lambda: ends(1),
-    "a handle of a file": lambda: call("open_by_handle_at", -100, ctypes.create_string_buffer(64), 0),
+    "a handle of a file": lambda: by_handle(b"/etc/passwd"),
+    "a write into the store": lambda: any(
+        opens(f"{place}/x", os.O_WRONLY | os.O_CREAT) for place in (OUTSIDE, *Path(OUTSIDE).rglob("l"))
+    ),
+    "a write into a layer": lambda: any(
+        opens(str(path)) for path in Path(OUTSIDE).rglob("l/*/opt/lower") if path.is_file()
+    ),
+    "what another box writes": lambda: [*Path(OUTSIDE).rglob("u/*/u/*")],
+    "the box of another rollout": other_box,
     "the disk": lambda: device(254, 0) or device(8, 0) or device(259, 0),
     "bpf": lambda: call("bpf", 0, ctypes.create_string_buffer(64), 64),
     "keys": lambda: call("keyctl", 0, -3, 0),
@@ -115,7 +142,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "a server elsewhere": lambda: connects(2, 1, ("192.0.2.1", 443)),
     "a datagram": lambda: connects(2, 2, ("192.0.2.1", 53)),
     "an abstract socket of the machine": lambda: connects(1, 1, "\0" + ABSTRACT),
-    "a file of the machine": lambda: Path(OUTSIDE).exists(),
+    "a file of the machine": lambda: Path(OUTSIDE, "blobs").exists(),
     "sockets of services": lambda: any(
         Path(path).exists() for path in ("/run/docker.sock", "/run/systemd/private")
     ),
@@ -128,7 +155,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
 def went_well(act: Callable[[], Any]) -> bool:
     try:
         return bool(act())
-    except OSError:
+    except (OSError, ImportError, RuntimeError):
         return False
 
 

@@ -197,7 +197,7 @@ def test_a_box_refuses_to_be_left(in_box: InBox, home: tuple[Path, int]) -> None
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0" + name)
         abstract.listen()
-        words = [str(server.getsockname()[1]), name, str(place)]
+        words = [str(server.getsockname()[1]), name, str(place / "store"), "/none", "/none"]
         text = ESCAPES.read_bytes()
         found = in_box(lambda box: box.exec(["python3", "-", *words], input=text, timeout_s=60))
     count, reached = found.output.decode().split(" ", 1)
@@ -209,7 +209,7 @@ def test_a_harness_cannot_give_a_folder_of_the_machine(in_box: InBox) -> None:
     def attach(box: Box) -> str:
         place = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
         try:
-            client._reply(client._sent(box.path, {"op": "exec", "argv": ["id"]}, [place, 1, 2]))
+            client._reply(box._sent({"op": "exec", "argv": ["id"]}, [place, 1, 2]))
         except BoxGoneError as error:
             return str(error)
         finally:

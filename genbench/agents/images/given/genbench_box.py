@@ -17,6 +17,7 @@ import selectors
 import socket
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -53,10 +54,12 @@ class Box:
 
     Args:
         path: its socket; that of the variable GENBENCH_BOX unless told.
+        key: what opens it; that of the variable GENBENCH_BOX_KEY unless told.
     """
 
-    def __init__(self, path: str | None = None) -> None:
+    def __init__(self, path: str | None = None, key: str | None = None) -> None:
         self.path = path or os.environ["GENBENCH_BOX"]
+        self._key = os.environ.get("GENBENCH_BOX_KEY", "") if key is None else key
 
     def exec(
         self,
@@ -81,8 +84,16 @@ class Box:
         return self._run({**wanted, "timeout_s": timeout_s}, io.BytesIO(input), merged=merged)
 
     def attach(self, argv: Sequence[str]) -> int:
-        """Run a command with the descriptors 0, 1 and 2 of this process. Return its status."""
-        return int(_reply(_sent(self.path, {"op": "exec", "argv": list(argv)}, [0, 1, 2]))["exit"])
+        """Run a command with the descriptors 0, 1 and 2 of this process. Return its status.
+
+        Its output goes through pipes of this process, so that what it leaves running keeps no reader waiting.
+        """
+        ends = [os.pipe(), os.pipe()]
+        connection = self._sent({"op": "exec", "argv": list(argv)}, [0, *(write for _, write in ends)])
+        for _, write in ends:
+            os.close(write)
+        shown = {read: number for number, (read, _) in enumerate(ends, start=1)}
+        return int(_read(connection, list(shown), lambda place, data: _write(shown[place], data))["exit"])
 
     def put(self, source: str | Path, target: str) -> None:
         """Copy a file to a path, or what is in a folder into one.
@@ -91,7 +102,7 @@ class Box:
             BoxGoneError: it could not be written.
         """
         place, path = Path(source), PurePosixPath(target)
-        with io.BytesIO() as data:
+        with tempfile.TemporaryFile() as data:
             with tarfile.open(fileobj=data, mode="w") as archive:
                 archive.add(place, "." if place.is_dir() else path.name)
             folder = path if place.is_dir() else path.parent
@@ -119,15 +130,18 @@ class Box:
 
     def fresh(self) -> None:
         """Take a new box of the same image in place of this one."""
-        _reply(_sent(self.path, {"op": "fresh"}, []))
+        _reply(self._sent({"op": "fresh"}))
 
     def stats(self) -> dict[str, Any]:
         """Return what the box has used."""
-        return _reply(_sent(self.path, {"op": "stats"}, []))
+        return _reply(self._sent({"op": "stats"}))
 
     def kill(self) -> None:
         """End all that runs in the box."""
-        _reply(_sent(self.path, {"op": "kill"}, []))
+        _reply(self._sent({"op": "kill"}))
+
+    def _sent(self, wanted: Mapping[str, Any], fds: Sequence[int] = ()) -> socket.socket:
+        return _sent(self.path, {**wanted, "key": self._key}, fds)
 
     @staticmethod
     def _require(done: Done, what: str) -> None:
@@ -140,7 +154,7 @@ class Box:
         read_err, write_err = (-1, write_out) if merged else os.pipe()
         theirs = [read_in, write_out, write_err]
         try:
-            connection = _sent(self.path, wanted, theirs)
+            connection = self._sent(wanted, theirs)
         except BaseException:
             for place in {write_in, read_out, *([] if merged else [read_err])}:
                 os.close(place)
@@ -149,10 +163,10 @@ class Box:
             for place in set(theirs):
                 os.close(place)
         threading.Thread(target=_fill, args=(write_in, source), daemon=True).start()
-        found, said = _read(connection, [read_out, *([] if merged else [read_err])])
-        return Done(
-            said["exit"], found[0], found[1] if len(found) > 1 else b"", said["seconds"], said["killed_by"]
-        )
+        found = {place: bytearray() for place in (read_out, *([] if merged else [read_err]))}
+        said = _read(connection, list(found), lambda place, data: found[place].extend(data))
+        output, error = (*map(bytes, found.values()), b"")[:2]
+        return Done(said["exit"], output, error, said["seconds"], said["killed_by"])
 
 
 def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.socket:
@@ -176,7 +190,10 @@ def _sent(path: str, wanted: Mapping[str, Any], fds: Sequence[int]) -> socket.so
 
 def _reply(connection: socket.socket) -> dict[str, Any]:
     with connection, connection.makefile("rb") as lines:
-        return _told(lines.readline())
+        try:
+            return _told(lines.readline())
+        except ConnectionResetError:
+            return _told(b"")
 
 
 def _told(line: bytes) -> dict[str, Any]:
@@ -195,9 +212,15 @@ def _fill(place: int, source: IO[bytes]) -> None:
             return
 
 
-def _read(connection: socket.socket, places: Sequence[int]) -> tuple[list[bytes], dict[str, Any]]:
-    """Read what a command prints until it has ended and its output is closed, or some time later."""
-    found = {place: bytearray() for place in places}
+def _write(place: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(place, data) :]
+
+
+def _read(
+    connection: socket.socket, places: Sequence[int], take: Callable[[int, bytes], object]
+) -> dict[str, Any]:
+    """Take what a command prints until it has ended and its output is closed, or some time later."""
     line = b""
     until: float | None = None
     with selectors.DefaultSelector() as waiting, connection:
@@ -207,19 +230,22 @@ def _read(connection: socket.socket, places: Sequence[int]) -> tuple[list[bytes]
             left = None if until is None else until - time.monotonic()
             ready = waiting.select(left) if left is None or left > 0 else []
             for key, _ in ready:
-                data = os.read(key.fd, _CHUNK)
-                if key.fd in found:
-                    found[key.fd] += data
+                try:
+                    data = os.read(key.fd, _CHUNK)
+                except ConnectionResetError:  # the keeper was killed
+                    data = b""
+                if key.fd in places:
+                    take(key.fd, data)
                 else:
                     line += data
                     until = time.monotonic() + _AFTER_S
-                if not data or (key.fd not in found and line.endswith(b"\n")):
+                if not data or (key.fd not in places and line.endswith(b"\n")):
                     waiting.unregister(key.fd)
             if until is not None and not ready:
                 break
     for place in places:
         os.close(place)
-    return [bytes(data) for data in found.values()], _told(line)
+    return _told(line)
 
 
 def _extract(archive: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> None:
@@ -259,6 +285,8 @@ def main(words: Sequence[str] | None = None) -> int:
         if len(words) == 3 and words[0] in acts:
             acts[words[0]](words[1], words[2])
             return 0
+    except BrokenPipeError:  # nobody reads the output any more
+        return 141
     except BoxGoneError as error:
         print(f"genbench-box: {error}", file=sys.stderr)
         return 125

@@ -1,6 +1,6 @@
-"""Runs one trial of harbor in the box of an image. The tests of the task run in the same box, as harbor does.
+"""Runs one trial of harbor in the box of an image. genbench runs the tests of the task, in the same box.
 
-Settings are those of the plain driver, and `agent` may be `oracle` or `nop`.
+Settings are those of the plain driver.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class BoxEnvironment(BaseEnvironment):  # type: ignore[misc]  # harbor is not in
         user: str | int | None = None,
     ) -> ExecResult:
         """Run a command. What it leaves running stays until the rollout ends."""
+        user = self._resolve_user(user)
         done = await asyncio.to_thread(
             self._box.exec,
             ["bash", "-c", command],
@@ -99,7 +100,9 @@ def main() -> None:
     plain = module_from_spec(spec)
     sys.modules[spec.name] = plain
     spec.loader.exec_module(plain)
-    vars(plain).update(BubblewrapEnvironment=BoxEnvironment, BoxEnvironment=BoxEnvironment)
+    vars(plain).update(
+        BubblewrapEnvironment=BoxEnvironment, BoxEnvironment=BoxEnvironment, _HAS_VERIFIER=False
+    )
     plain.main()
 
 

@@ -1,4 +1,4 @@
-"""A small agent for issues: the model says commands, they run in the box, and the diff is the result."""
+"""A small agent: the model says commands, they run in the box, and the diff of a repository is the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import genbench_box
 
-ASK = "Reply with one line of bash for the repository in /testbed. Say DONE if the issue is solved."
+ASK = "Reply with one line of bash. Say DONE if the problem is solved."
 
 
 def reply(messages: list[dict[str, str]]) -> str:
@@ -27,19 +27,21 @@ def main() -> None:
     """Let the model work for some turns, and write the patch."""
     problem = json.loads(Path(os.environ["GENBENCH_PROBLEM"]).read_text(encoding="utf-8"))
     box = genbench_box.Box()
+    place = "/testbed" if "instance_id" in problem else None  # a row of SWE-bench, or a task of harbor's form
     messages = [{"role": "user", "content": f"{problem['instruction']}\n\n{ASK}"}]
     for _ in range(problem["limits"]["turns"]):
         said = reply(messages)
         if "DONE" in said:
             break
-        done = box.exec(["bash", "-c", said], cwd="/testbed", timeout_s=60, merged=True)
+        done = box.exec(["bash", "-c", said], cwd=place, timeout_s=60, merged=True)
         shown = done.output.decode("utf-8", "replace")[-2000:]
         messages += [
             {"role": "assistant", "content": said},
             {"role": "user", "content": f"{done.exit}\n{shown}"},
         ]
-    patch = box.exec(["git", "diff"], cwd="/testbed").output.decode("utf-8", "replace")
-    result = {"score": 0, "patch": patch, "detail": {"turns": len(messages) // 2}}
+    result: dict[str, Any] = {"score": 0, "detail": {"turns": len(messages) // 2}}
+    if place is not None:
+        result["patch"] = box.exec(["git", "diff"], cwd=place).output.decode("utf-8", "replace")
     (Path(os.environ["GENBENCH_OUT"]) / "result.json").write_text(json.dumps(result), encoding="utf-8")
 
 

@@ -1,0 +1,3 @@
+from types import SimpleNamespace as Sample
+
+__all__ = ["Sample"]

@@ -1,0 +1,5 @@
+from typing import Any
+
+
+def solver(made: Any) -> Any:
+    return made

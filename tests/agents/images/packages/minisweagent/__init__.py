@@ -1,0 +1,1 @@
+"""The parts of mini-swe-agent that its adapter uses."""

@@ -1,0 +1,2 @@
+class Submitted(Exception):  # noqa: N818  the package's name
+    pass
