@@ -323,7 +323,7 @@ def test_tests_that_cannot_be_counted_are_refused() -> None:
             names_of_tests(source)
         return str(error.value)
 
-    assert "no Python" in refused("def")
+    assert "not Python" in refused("def")
     assert "no class TestCases" in refused("import unittest\nclass Tests(unittest.TestCase): pass")
     assert "begins with 'test'" in refused("import unittest\nclass TestCases(unittest.TestCase): pass")
 
