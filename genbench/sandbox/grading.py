@@ -397,7 +397,7 @@ class _Case:
         """Return whether a process runs several tests, as long as none fails."""
         if self.joined or self.limits.isolation == "test" or not self.checks.are_guessable:
             return self.joined or self.limits.isolation == "program"
-        return self.program.kind == "stdio" and leaves_nothing(self.program.text)
+        return leaves_nothing(self.program.text)
 
     def run(
         self, tests: Sequence[int], apart: bool, spent_s: float, turn: Turn

@@ -1,7 +1,7 @@
 """Programs that can leave nothing behind in their interpreter, as far as their text shows.
 
-Each test of such a program finds the interpreter as the first one did, also if all of them share a process.
-So a wrong answer is the program's own fault, and no test needs a second try in a process of its own. Most
+Each test of such a program finds the interpreter as the first one did, also if all of them share a process: the
+program is executed anew for each, in a new module. So a wrong answer is the program's own fault, and no test needs a second try in a process of its own. Most
 solutions of contest problems are such programs: they read, compute with data of their own, and print.
 
 This is no barrier. A program that gets past these rules can only spoil its own later tests.
@@ -19,9 +19,9 @@ _LONGEST = 20_000
 """Characters of a program that is looked at."""
 _MODULES = (
     "array", "bisect", "cmath", "collections", "copy", "fractions", "functools", "heapq", "itertools", "math",
-    "operator", "random", "re", "statistics", "string", "typing",
+    "operator", "re", "statistics", "string", "typing",
 )  # fmt: skip
-"""Modules whose functions leave nothing behind. The random state is set anew for each test."""
+"""Modules whose functions leave nothing behind."""
 _OF_SYS = frozenset({"exit", "maxsize", "setrecursionlimit", "stderr", "stdin", "stdout"})
 """What of `sys` is renewed for each test, or never changes."""
 _REFUSED = frozenset(
@@ -30,19 +30,10 @@ _REFUSED = frozenset(
 )
 """Built-in names by which a program reaches what its text does not name."""
 _STATEMENTS = (
-    *(
-        ast.AnnAssign,
-        ast.Assert,
-        ast.Assign,
-        ast.AugAssign,
-        ast.Break,
-        ast.ClassDef,
-        ast.Continue,
-        ast.Delete,
-    ),
-    *(ast.Expr, ast.For, ast.FunctionDef, ast.Global, ast.If, ast.Import, ast.ImportFrom, ast.Nonlocal),
-    *(ast.Pass, ast.Raise, ast.Return, ast.Try, ast.While, ast.With),
-)
+    ast.AnnAssign, ast.Assert, ast.Assign, ast.AugAssign, ast.Break, ast.ClassDef, ast.Continue, ast.Delete,
+    ast.Expr, ast.For, ast.FunctionDef, ast.Global, ast.If, ast.Import, ast.ImportFrom, ast.Nonlocal, ast.Pass,
+    ast.Raise, ast.Return, ast.Try, ast.While, ast.With,
+)  # fmt: skip
 
 
 def leaves_nothing(text: str) -> bool:
