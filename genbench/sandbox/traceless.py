@@ -1,8 +1,9 @@
 """Programs that can leave nothing behind in their interpreter, as far as their text shows.
 
-Each test of such a program finds the interpreter as the first one did, also if all of them share a process: the
-program is executed anew for each, in a new module. So a wrong answer is the program's own fault, and no test needs a second try in a process of its own. Most
-solutions of contest problems are such programs: they read, compute with data of their own, and print.
+Each test of such a program finds the interpreter as the first one did, also if all of them share a process,
+since the program is executed anew for each, in a new module. So a wrong answer is the program's own fault,
+and no test needs a second try in a process of its own. Most solutions of contest problems are such programs:
+they read, compute with data of their own, and print.
 
 This is no barrier. A program that gets past these rules can only spoil its own later tests.
 """
@@ -31,8 +32,8 @@ _REFUSED = frozenset(
 """Built-in names by which a program reaches what its text does not name."""
 _STATEMENTS = (
     ast.AnnAssign, ast.Assert, ast.Assign, ast.AugAssign, ast.Break, ast.ClassDef, ast.Continue, ast.Delete,
-    ast.Expr, ast.For, ast.FunctionDef, ast.Global, ast.If, ast.Import, ast.ImportFrom, ast.Nonlocal, ast.Pass,
-    ast.Raise, ast.Return, ast.Try, ast.While, ast.With,
+    ast.Expr, ast.For, ast.FunctionDef, ast.Global, ast.If, ast.Import, ast.ImportFrom, ast.Nonlocal,
+    ast.Pass, ast.Raise, ast.Return, ast.Try, ast.While, ast.With,
 )  # fmt: skip
 
 
