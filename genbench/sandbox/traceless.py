@@ -19,8 +19,8 @@ from importlib import import_module
 _LONGEST = 20_000
 """Characters of a program that is looked at."""
 _MODULES = (
-    "array", "bisect", "cmath", "collections", "copy", "fractions", "functools", "heapq", "itertools", "math",
-    "operator", "re", "statistics", "string", "typing",
+    "array", "bisect", "cmath", "collections", "copy", "fractions", "functools", "heapq", "itertools", "json",
+    "math", "operator", "re", "statistics", "string", "typing",
 )  # fmt: skip
 """Modules whose functions leave nothing behind."""
 _OF_SYS = frozenset({"exit", "maxsize", "setrecursionlimit", "stderr", "stdin", "stdout"})

@@ -220,6 +220,8 @@ def test_an_error_in_a_shared_process_is_tried_again_if_outputs_can_be_guessed(r
         ("class A:\n    def __init__(self):\n        self.x = 1\na = A()\na.x += 1\nprint(a.x)", False),
         ("array = [1]\nstring = input()\narray[0] = string[::-1]\nprint(array)", False),
         ("@lru_cache(None)\ndef f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(9))", False),
+        ("import json\nK = {'1': '2'}\ndef f(x): return json.loads(K[json.dumps(x)])", False),
+        ("import json\njson.JSONEncoder.item_separator = 1", True),
         ("import os", True),
         ("import math\nmath.n = 1", True),
         ("math.n = 1", True),
