@@ -135,7 +135,7 @@ def vllm_arm(checkpoint: Path) -> tuple[Any, Callable[[Sequence[Request], Decodi
     )
 
     def bare(requests: Sequence[Request], decoding: Decoding) -> int:
-        sampling = Sampling.of(decoding)
+        sampling = Sampling(decoding)
         prompts: Any = [{"prompt_token_ids": list(request.token_ids)} for request in requests]
         found = llm.generate(prompts, [sampling.params(item) for item in requests], use_tqdm=False)
         return sum(len(item.outputs[0].token_ids) for item in found)

@@ -2,6 +2,7 @@
 
     python benchmarks/lanes.py [--lanes 1,8] [--suite aime,gpqa,reasoning,short] [--json FILE]
     python benchmarks/lanes.py --models 2 [--load 75]
+    python benchmarks/lanes.py --tail --lanes 64 --slots 256
 
 The lanes are genbench's own. The engines are models of a GPU on a simulated clock (simulated_engine.py). The
 lower bound is the larger of two: all tokens at the speed of full engines and every prompt once, or the
@@ -10,6 +11,9 @@ start and are dealt evenly. It is given if all fit at once, since no dealing can
 
 `greedy` is the anchor: every engine takes twice its slots as soon as it is up. `draws_per_real_second` are
 the requests that the lanes and the model of the engines go through in a second of real time.
+
+With `--tail` the lanes alone, ordered by the lengths of the night before, and with speculation while few
+requests run, at gains that are assumed.
 
 With `--models 2` a second model follows: after the first one, on places that ran dry, or with the same
 engines (`share: true`).
@@ -33,7 +37,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.simulated_engine import KV_TOKENS, SimulatedEngine, SimulatedLoop
+from benchmarks.simulated_engine import KV_TOKENS, SimulatedEngine, SimulatedLoop, Speculation
 from benchmarks.simulated_suites import SUITES, bound, drained, lengths_of, suite
 from genbench.draw.capacity import Capacity, InFlightLength, assumed_length
 from genbench.draw.draw_queue import Draw, one
@@ -187,6 +191,42 @@ def rows(names: Sequence[str], numbers: Sequence[int], slots: int, load_s: float
                 }
 
 
+GAINS = (1.3, 1.7, 2.2)
+"""Assumed gains of speculation, of n-grams to a trained draft. None was measured."""
+
+
+def tails(
+    names: Sequence[str], numbers: Sequence[int], slots: int, load_s: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the wall time of ways to shorten the end of a night, over the bound without speculation."""
+    ways: dict[str, tuple[bool, Speculation | None]] = {"lanes": (False, None), "last night": (True, None)}
+    for few in (8, 32):
+        ways |= {f"speculation x {gain} up to {few}": (False, Speculation(few, gain)) for gain in GAINS}
+    ways |= {f"both, x {GAINS[1]} up to 32": (True, Speculation(32, GAINS[1]))}
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            draws = suite(SUITES[name], Path(folder))
+        lengths, before = lengths_of(SUITES[name]), lengths_of(SUITES[name], last_night=True)
+        for lanes in numbers:
+            least = bound(lengths, lanes, slots) + load_s * (1 + (lanes > 1))
+            for way, (is_ordered, speculation) in ways.items():
+                engines = [
+                    SimulatedEngine(lengths, slots, load_s * (1 + (at > 0)), speculation=speculation)
+                    for at in range(lanes)
+                ]
+                makers = {f"lane {at}": partial(given, engine) for at, engine in enumerate(engines)}
+                known = before if is_ordered else None
+                order = longest_first(draws, before) if is_ordered else draws
+                found = in_simulated_time(engines, partial(dealt, makers, order, slots, known))
+                yield {
+                    "suite": name,
+                    "lanes": lanes,
+                    "way": way,
+                    "minutes": round(found.seconds / 60, 2),
+                    "over_bound": round(found.seconds / least, 3),
+                }
+
+
 @dataclass(slots=True)
 class SimulatedSettings:
     """Settings of the engines of one model. With a key the engines are shared."""
@@ -251,11 +291,12 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=1024, help="max_num_seqs of each engine")
     parser.add_argument("--load", type=float, default=0.0, help="seconds until the first engine is up")
     parser.add_argument("--models", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--tail", action="store_true", help="ways to shorten the end of a night")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     found: list[dict[str, Any]] = []
     numbers = [int(lanes) for lanes in options.lanes.split(",")]
-    table = two_models if options.models == 2 else rows
+    table = two_models if options.models == 2 else tails if options.tail else rows
     for row in table(options.suite.split(","), numbers, options.slots, options.load):
         if not found:
             print("| " + " | ".join(row) + " |\n|" + "---|" * len(row), flush=True)

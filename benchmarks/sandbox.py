@@ -81,6 +81,16 @@ def quick() -> list[Job]:
     ]
 
 
+def guessable() -> list[Job]:
+    """80 right programs of 20 tests that print YES or NO. The second half may leave something behind."""
+    tests = tuple(
+        Check(check.input, "YES\n" if int(check.output) % 3 else "NO\n")
+        for check in (numbers(seed, 10) for seed in range(TESTS))
+    )
+    text = READ + "print('YES' if sum(a) % 3 else 'NO')"
+    return [Job(Program(text), tests, "pass")] * 40 + [Job(Program("import os\n" + text), tests, "pass")] * 40
+
+
 def full() -> list[Job]:
     """The quick ones, and real work: sieves, inputs of 1 MB, numpy, endless loops."""
     small = tuple(numbers(seed, 10) for seed in range(TESTS))
@@ -329,7 +339,9 @@ def main() -> None:
         sys.exit(not all(clean))
     print(f"{options.workers} workers, load {os.getloadavg()[0]:.1f} at the start")
     starts()
-    mixes = {"quick": quick()} if options.skip_slow else {"quick": quick(), "full": full()}
+    jobs = guessable()
+    mixes = {"quick": quick(), "YES and NO": jobs[:40], "YES and NO, may leave something": jobs[40:]}
+    mixes |= {} if options.skip_slow else {"full": full()}
     print("| mix, grader | CPU s | CPU ms a program | programs/s | by CPU on 2 cores | wrong verdicts |")
     print("|---|---|---|---|---|---|")
     for number in range(options.rounds):

@@ -72,15 +72,25 @@ def suite(works: Sequence[Work], folder: Path) -> list[Draw]:
     return missing_draws(tasks, {task.name: DrawnSamples() for task in tasks})
 
 
-def lengths_of(works: Sequence[Work], seed: int = 7) -> dict[SampleId, int]:
-    """Return the tokens of each sample: lognormal over problems and within one, at most CAP."""
-    rng = random.Random(seed)
+MOVED = 0.1
+"""Standard deviation by which the logarithm of a problem's median length moves from a night to the next."""
+
+
+def lengths_of(works: Sequence[Work], seed: int = 7, *, last_night: bool = False) -> dict[SampleId, int]:
+    """Return the tokens of each sample: lognormal over problems and within one, at most CAP.
+
+    Args:
+        last_night: those of the night before, whose problems had nearly the same medians.
+    """
+    rng, before = random.Random(seed), random.Random(f"{seed} before")
     lengths: dict[SampleId, int] = {}
     for work in works:
         for index in range(work.problems):
             centre = math.log(work.median) + rng.gauss(0, work.over)
+            centre += before.gauss(0, MOVED) if last_night else 0.0
             for sample in range(work.k):
-                length = int(math.exp(centre + rng.gauss(0, work.within)))
+                own = rng.gauss(0, work.within)
+                length = int(math.exp(centre + (before.gauss(0, work.within) if last_night else own)))
                 lengths[SampleId(work.name, f"p{index}", sample)] = max(16, min(CAP, length))
     return lengths
 

@@ -196,6 +196,12 @@ def check(
     mean_tokens: Annotated[
         int | None, typer.Option(min=1, help="Expected completion tokens of one reply, for the estimate.")
     ] = None,
+    gpu_memory: Annotated[
+        float | None,
+        typer.Option(
+            min=1, help="GiB of each GPU of the machine that will draw, for what its KV cache holds."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a suite in seconds, and estimate its hours.
@@ -210,7 +216,7 @@ def check(
     found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(named):
         name = suite or "the command"
-        found[name] = check_suite(replace(options, suite=suite), assumed)
+        found[name] = check_suite(replace(options, suite=suite), assumed, gpu_memory)
         if not as_json:
             print_checks(found[name], as_json)
             print_lines(_outcome(name, found[name], several=len(named) > 1))

@@ -46,8 +46,9 @@ class Away:
         self._samples: set[SampleId] = set()
         self._listeners: set[asyncio.Event] = set()
 
-    def __contains__(self, sample: object) -> bool:
-        return sample in self._samples
+    def among(self, samples: Container[SampleId]) -> set[SampleId]:
+        """Return which of an engine's samples hold no place."""
+        return {sample for sample in self._samples if sample in samples}
 
     def add(self, sample: SampleId) -> None:
         """Record that a sample asks nothing, and tell the engines that a place is free."""
@@ -179,15 +180,11 @@ class EngineSession:
         """Return how many more samples the engine may get now."""
         if self.alone:
             return 1 - len(self._tasks)
-        fits = self._most - self._engine.others_in_flight - len(self._placed)
+        placed = len(self._tasks) - len(self._shared.away.among(self._tasks))
+        fits = self._most - self._engine.others_in_flight - placed
         part = self._queue.weight / max(1, self._shared.lanes) - self._weight
         mean = self._queue.weight / max(1, self._queue.size)
         return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
-
-    @property
-    def _placed(self) -> list[SampleId]:
-        """Return the samples that hold a place in the engine, in the order in which it got them."""
-        return [sample for sample in self._tasks if sample not in self._shared.away]
 
     @property
     def _most(self) -> int:
@@ -196,7 +193,7 @@ class EngineSession:
         return limit.of(self._engine, limit.waiting(self._rate.of(limit.clock()), self._queue.waiting, lanes))
 
     async def _fill(self) -> None:
-        """Take samples one by one, so that engines that are up at the same time take turns."""
+        """Take samples, one by one if there are several engines, so that they take turns."""
         while not self._ended and self._room > 0:
             draw = self._queue.take(self._next_place())
             if draw is None:
@@ -208,7 +205,8 @@ class EngineSession:
             task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
             self._tasks[draw.sample] = task
             task.add_done_callback(partial(self._end, draw))
-            await asyncio.sleep(0)
+            if self._shared.lanes > 1:
+                await asyncio.sleep(0)
         if not self._queue.waiting:  # a single engine has all that is left, and room for no more of it
             self._shared.ran_dry()
 
@@ -269,7 +267,9 @@ class EngineSession:
         most, rolling = self._most, self._shared.rolling
         if self.alone or self._engine.kv_tokens is None:
             return []
-        return [item for item in self._placed[most:] if item not in rolling]
+        away = self._shared.away.among(self._tasks)
+        placed = [sample for sample in self._tasks if sample not in away]
+        return [item for item in placed[most:] if item not in rolling]
 
     def hand_over(self, samples: Sequence[SampleId]) -> int:
         """Put samples back, for another engine. Return how many."""

@@ -241,13 +241,14 @@ _BYTES = 2
 """Bytes of a number in half precision, which caches have unless `kv_cache_dtype` says otherwise."""
 
 
-def kv_bytes_per_token(config: Mapping[str, Any]) -> int | None:
+def kv_bytes_per_token(config: Mapping[str, Any], gpus: int = 1) -> int | None:
     """Return the bytes of keys and values of one token over all layers, or None if config.json does not say.
 
     Layers with a sliding window or without attention take less, so that this is the most.
 
     Args:
         config: the checkpoint's config.json.
+        gpus: GPUs that share the heads. Each has one at least, and all of a latent vector.
     """
     inner = config.get("text_config")
     own = inner if isinstance(inner, Mapping) else config
@@ -256,12 +257,12 @@ def kv_bytes_per_token(config: Mapping[str, Any]) -> int | None:
         return None
     latent = _number(own, "kv_lora_rank")
     if latent is not None:  # multi-head latent attention keeps one vector and its positions
-        return layers * (latent + (_number(own, "qk_rope_head_dim") or 0)) * _BYTES
+        return gpus * layers * (latent + (_number(own, "qk_rope_head_dim") or 0)) * _BYTES
     hidden = _number(own, "hidden_size")
     size = _number(own, "head_dim") or (hidden // heads if hidden is not None else None)
     if size is None:
         return None
-    return 2 * layers * (_number(own, "num_key_value_heads") or heads) * size * _BYTES
+    return 2 * layers * max(gpus, _number(own, "num_key_value_heads") or heads) * size * _BYTES
 
 
 def _number(config: Mapping[str, Any], key: str) -> int | None:
@@ -281,6 +282,12 @@ _OTHER_CACHES = (
 """Keys of models that keep less than keys and values of every token in every layer."""
 
 
+def has_other_caches(config: Mapping[str, Any]) -> bool:
+    """Return whether a model keeps less than keys and values of every token in every layer."""
+    text = config.get("text_config") or config
+    return any(text.get(key) for key in _OTHER_CACHES)
+
+
 def kv_bytes(config: Mapping[str, Any], bytes_per_value: int) -> int | None:
     """Return the bytes that one token takes in the KV cache, or None if config.json does not tell.
 
@@ -291,7 +298,7 @@ def kv_bytes(config: Mapping[str, Any], bytes_per_value: int) -> int | None:
     text = config.get("text_config") or config
     heads = text.get("num_attention_heads")
     layers, kv_heads = text.get("num_hidden_layers"), text.get("num_key_value_heads") or heads
-    if any(text.get(key) for key in _OTHER_CACHES) or not (heads and layers and kv_heads):
+    if has_other_caches(config) or not (heads and layers and kv_heads):
         return None
     size = text.get("head_dim") or text.get("hidden_size", 0) // heads
     return int(2 * layers * kv_heads * size * bytes_per_value) or None

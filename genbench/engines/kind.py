@@ -113,6 +113,18 @@ class EngineSettings(ABC):
         """Return False if completions are only read back. Then no time or device use is recorded."""
         return True
 
+    def cache_words(self, mean: int, most: int, suite: str, model: str, gpu_gib: float | None = None) -> str:
+        """Return how many sequences the KV cache holds of those that are computed at the same time.
+
+        It is empty if this is unknown, and begins with an exclamation mark if not all of them fit.
+
+        Args:
+            mean, most: tokens of a sequence at its end, with a reply as long as expected and at the most.
+            suite, model: for the command that says what a smaller cache does to scores.
+            gpu_gib: GiB of each GPU of the machine that will draw. None: this machine.
+        """
+        return ""
+
     @property
     def no_scores(self) -> str:
         """Return why the engines cannot score given texts, or nothing if they can (see Engine.score)."""

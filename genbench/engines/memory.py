@@ -444,7 +444,7 @@ def _read_config(model: MemoryModel, config: Any) -> None:
 def _vllm_params(request: Request, decoding: Decoding) -> Any:
     from genbench.engines.vllm.engine import Sampling  # noqa: PLC0415  imports vLLM, which the caller has
 
-    return Sampling.of(decoding).params(request)
+    return Sampling(decoding).params(request)
 
 
 def _of_vllm(output: Any) -> Drawn:

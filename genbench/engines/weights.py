@@ -105,6 +105,13 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     return tensors
 
 
+def weight_bytes(folder: Path) -> int:
+    """Return the bytes of a checkpoint's weights: its safetensors files, or all of them if it has none."""
+    weights = [file for file in folder.iterdir() if file.is_file() and _is_weights(file)]
+    chosen = [file for file in weights if file.suffix == ".safetensors"] or weights
+    return sum(file.stat().st_size for file in chosen)
+
+
 def gguf_words(file: Path) -> str:
     """Return what to do with a GGUF file."""
     return (

@@ -3,8 +3,9 @@
 Expected outputs are never sent into the cage. Many tests share a process. A test that fails there after the
 first one is tried again in a new process, so that the state of earlier tests does not decide. If it passes
 there, all other tests run by themselves too. If the state must be kept (in `lcb-compat` and for asserts), the
-failure counts as it is. Tests whose outputs are easy to guess have a process each from the start, so that no
-test is asked twice. They are forked from a stem, which has compiled the program and run nothing of it.
+failure counts as it is. Tests whose outputs are easy to guess are not asked twice. They share a process if
+the program can leave nothing behind, and then a wrong answer counts as it is. Otherwise they have a process
+each from the start. These are forked from a stem, which has compiled the program and run nothing of it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from genbench.sandbox.compare import check_expected, same_json, same_literal, sa
 from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.inside.board import Board
 from genbench.sandbox.programs import Check, Grade, Kind, Limits, Program, Result
+from genbench.sandbox.traceless import leaves_nothing
 from genbench.sandbox.turns import Turn, Turns
 from genbench.sandbox.worker import Ended, Files, SandboxError, Worker
 
@@ -351,11 +353,11 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
             # What other programs may have caused does not count. The test runs once more in a sole turn.
             tests, alone, wall_s, spent_s = tests if case.joined else tests[passed:], True, 0.0, 0.0
             runs_alone += 1
-        elif apart or passed == 0 or case.joined:
+        elif apart or passed == 0 or case.joined or (case.checks.are_guessable and failed.verdict == "wrong"):
             return replace(failed, wall_s=wall_s, threads_left=threads_left)
         else:
             # The state of earlier tests may be the cause: each test runs by itself, those that passed too.
-            # A program can find out which one failed, so outputs that are easy to guess never come here.
+            # A program can find out which one failed. If outputs are easy to guess, that test got no answer.
             first = tests[passed]
             tests = [first, *(test for test in range(len(case.checks.all)) if test != first)]
             apart, spent_s = True, spent_s if failed.verdict == "timeout" else 0.0
@@ -393,7 +395,9 @@ class _Case:
     @property
     def shares(self) -> bool:
         """Return whether a process runs several tests, as long as none fails."""
-        return self.joined or (self.limits.isolation == "program" and not self.checks.are_guessable)
+        if self.joined or self.limits.isolation == "test" or not self.checks.are_guessable:
+            return self.joined or self.limits.isolation == "program"
+        return leaves_nothing(self.program.text)
 
     def run(
         self, tests: Sequence[int], apart: bool, spent_s: float, turn: Turn

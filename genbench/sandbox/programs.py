@@ -23,7 +23,8 @@ class Limits:
     total_s: float | None = None
     isolation: Literal["program", "test"] = "program"
     """Whether tests share a process, which takes a sixth of the CPU. A test that fails after others is
-    tried in its own process. Tests whose expected outputs are easy to guess have a process each."""
+    tried in its own process. Tests whose expected outputs are easy to guess have a process each, unless the
+    program's text shows that it leaves nothing behind."""
 
     @property
     def output_bytes(self) -> int:

@@ -93,6 +93,24 @@ def test_vllms_own_detokenizer_gives_the_texts_of_one_decode() -> None:
             assert decoder.decode(request.token_ids, spoken) == text
 
 
+def test_parameters_of_a_later_sample_are_those_that_it_would_have_as_the_first() -> None:
+    from genbench.engines.vllm.engine import Sampling
+
+    decoding = Decoding(temperature=0.7, top_p=0.9, stop_token_ids=(7,), min_tokens=2)
+    sampling, limits = Sampling(decoding), (8, 8, 5)
+    requests = [
+        Request(SampleId("t", "p", place), 0, (1,), 100 + place, most, "d")
+        for place, most in enumerate(limits)
+    ]
+    for request, decodes in zip(requests, (True, False, True), strict=True):
+        found, alone = (item.params(request, detokenize=decodes) for item in (sampling, Sampling(decoding)))
+        assert found == alone
+        assert (found.seed, found.max_tokens, found.detokenize) == (request.seed, request.max_tokens, decodes)
+    bound = replace(requests[0], structured={"choice": ["A", "B"]})
+    assert sampling.params(bound).structured_outputs.choice == ["A", "B"]
+    assert sampling.params(requests[0]).structured_outputs is None
+
+
 def test_versions_of_what_is_not_there_are_none() -> None:
     from vllm.platforms import current_platform
 

@@ -32,6 +32,8 @@ def test_an_unreadable_test_is_an_error_and_harms_no_neighbour() -> None:
 
 PROCESS_ID = Program("import os\nprint(os.getpid())")
 YES_NO = Program("a, b = map(int, input().split())\nprint('YES' if a < b else 'NO')")
+PARITY = Program("def f(a):\n    return a % 2", "functional", "f")
+LEAVES = Program(f"import os\n{YES_NO.text}")
 
 
 def sums(count: int) -> list[Check]:
@@ -54,8 +56,10 @@ def yes_no(count: int) -> list[Check]:
         (ADD, sums(1), 1),
         (ADD, sums(3), 1),
         (ADD, sums(20), 1),
-        (YES_NO, yes_no(3), 4),
-        (YES_NO, yes_no(20), 21),
+        (YES_NO, yes_no(20), 1),
+        (PARITY, [Check(str(number), str(number % 2)) for number in range(20)], 1),
+        (LEAVES, yes_no(3), 4),
+        (LEAVES, yes_no(20), 21),
     ],
 )
 def test_a_program_starts_one_process_or_one_for_each_test_that_can_be_guessed_and_one_that_forks_them(

@@ -9,6 +9,7 @@ import pytest
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.grading import Checks
 from genbench.sandbox.programs import Check, Grade, Limits, Program
+from genbench.sandbox.traceless import leaves_nothing
 from tests.table import each_row
 
 Run = Callable[..., Grade]
@@ -185,6 +186,67 @@ def test_no_test_is_asked_twice_if_outputs_are_easy_to_guess(run: Run) -> None:
     text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint('YES' if math.n == 1 else 'NO')"
     graded = run(text, ("", "YES"), ("", "NO\n"), ("", "YES"), ("", "YES\n"), ("", "NO"), ("", "YES"))
     assert (graded.verdict, graded.test, graded.actual) == ("wrong", 1, "YES\n")
+
+
+def test_a_wrong_answer_counts_at_once_if_tests_that_can_be_guessed_share_a_process(run: Run) -> None:
+    """The text hides that it leaves something in a class. Asked by itself, the third test would pass."""
+    text = (
+        "from collections import Counter as K\nC = K\nC.n = C.n + 1 if hasattr(C, 'n') else 1\n"
+        "print('YES' if C.n == 1 else 'NO')"
+    )
+    assert leaves_nothing(text)
+    graded = run(text, ("", "YES"), ("", "NO\n"), ("", "YES"), ("", "NO"))
+    assert (graded.verdict, graded.test, graded.actual) == ("wrong", 2, "NO\n")
+
+
+def test_an_error_in_a_shared_process_is_tried_again_if_outputs_can_be_guessed(run: Run) -> None:
+    """It gave no answer, so that nothing is asked twice."""
+    text = (
+        "from collections import Counter as K\nC = K\nC.n = C.n + 1 if hasattr(C, 'n') else 1\n"
+        "assert C.n < 3\nprint('YES' if int(input()) else 'NO')"
+    )
+    tests = [(f"{n % 2}", "YES" if n % 2 else "NO") for n in range(5)]
+    assert leaves_nothing(text) and run(text, *tests).verdict == "pass"
+
+
+@each_row(
+    "text, leaves",
+    [
+        ("n = int(input())\nprint('YES' if n % 2 else 'NO')", False),
+        ("import sys\ninput = sys.stdin.readline\nprint(input().strip())", False),
+        ("import sys\nsys.setrecursionlimit(10**6)\nd = sys.stdin.buffer.read().split()\nd[0] = 1", False),
+        ("from collections import defaultdict as dd\nd = dd(list)\nd[1].append(2)\nprint(d)", False),
+        ("from math import *\nimport heapq as h\nx = []\nh.heappush(x, gcd(2, 4))", False),
+        ("class A:\n    def __init__(self):\n        self.x = 1\na = A()\na.x += 1\nprint(a.x)", False),
+        ("array = [1]\nstring = input()\narray[0] = string[::-1]\nprint(array)", False),
+        ("@lru_cache(None)\ndef f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(9))", False),
+        ("import json\nK = {'1': '2'}\ndef f(x): return json.loads(K[json.dumps(x)])", False),
+        ("import json\njson.JSONEncoder.item_separator = 1", True),
+        ("import os", True),
+        ("import math\nmath.n = 1", True),
+        ("math.n = 1", True),
+        ("import sys\nsys.stdin = None", True),
+        ("sys.modules['x'] = 1", True),
+        ("import sys as s\nt = s\nt.path.append('x')", True),
+        ("from sys import path\npath.append('x')", True),
+        ("path.append('x')", True),
+        ("import copy\ncopy.dispatch_table.clear()", True),
+        ("Counter.n = 1", True),
+        ("from collections import Counter\nCounter.n = 1", True),
+        ("setattr(Counter, 'n', 1)", True),
+        ("exec('import os')", True),
+        ("print(().__class__.__base__)", True),
+        ("class A:\n    def __del__(self): print(1)", True),
+        ("print(open(0).read())", True),
+        ("import random\nprint(random.random())", True),
+        ("print(randint(0, 1))", True),
+        ("print(", True),
+        ("(" * 5000, True),
+        ("x = 1\n" * 10_000, True),
+    ],
+)
+def test_a_program_leaves_nothing_only_if_its_text_shows_it(text: str, leaves: bool) -> None:
+    assert leaves_nothing(text) is not leaves
 
 
 @each_row(

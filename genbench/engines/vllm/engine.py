@@ -7,13 +7,13 @@ given texts.
 from __future__ import annotations
 
 import asyncio
+import copy
 import hashlib
 import itertools
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +22,7 @@ import torch
 from vllm import SamplingParams
 from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.exceptions import VLLMClientError
+from vllm.inputs import tokens_input
 from vllm.lora.request import LoRARequest
 from vllm.platforms import current_platform
 from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
@@ -133,9 +134,7 @@ class PromptScorer:
     async def _final(self, ids: list[int], params: SamplingParams, name: str) -> Any:
         """Return the only event of a request."""
         last = None
-        async for event in self._engine.generate(
-            {"prompt_token_ids": ids}, params, name, lora_request=self._lora
-        ):
+        async for event in self._engine.generate(tokens_input(ids), params, name, lora_request=self._lora):
             last = event
         if last is None:
             raise RequestFailedError(f"request {name}: the engine gave no output")
@@ -176,7 +175,7 @@ class ServedModel(Engine):
 
     def __init__(self, host: VllmEngine, settings: VllmSettings, number: int, slots: int) -> None:
         self._host, self._number, self._log = host, number, settings.log
-        self.sampling = {task: Sampling.of(decoding) for task, decoding in settings.decodings.items()}
+        self.sampling = {task: Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
         self.requests: dict[SampleId, str] = {}
         """By sample, the id of its request."""
@@ -289,8 +288,9 @@ class ServedModel(Engine):
             decoder = None
         if sampling.decoding.stop_on_loop:
             self._host.loops.watch(request_id)
+        # Tokens that are ready do not go through vLLM's thread for prompts (0.32).
         stream = llm.generate(
-            {"prompt_token_ids": list(request.token_ids)},
+            tokens_input(list(request.token_ids)),
             sampling.params(request, detokenize=decoder is None),
             request_id,
             lora_request=self._lora,
@@ -326,23 +326,35 @@ def _lora_request(adapter: Path | None) -> LoRARequest | None:
     return LoRARequest(adapter.name, number + 1, str(adapter))
 
 
-@dataclass(frozen=True, slots=True)
 class Sampling:
-    decoding: Decoding
-    fields: Mapping[str, Any]
+    """The decoding of one task as vLLM takes it."""
 
-    @classmethod
-    def of(cls, decoding: Decoding) -> Sampling:
-        return cls(decoding, decoding.sampling)
+    def __init__(self, decoding: Decoding) -> None:
+        self.decoding = decoding
+        self._checked: SamplingParams | None = None
 
     def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:
-        """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
+        """Return vLLM's parameters. Those of the samples of a task differ in seed and tokens only.
+
+        vLLM checks them once, which takes longer than the copies that each sample and vLLM make of them.
+        """
+        if request.structured:
+            return self._made(request, detokenize=detokenize)
+        if self._checked is None:
+            self._checked = self._made(request, detokenize=detokenize)
+        params = copy.copy(self._checked)
+        params.seed, params.max_tokens, params.detokenize = request.seed, request.max_tokens, detokenize
+        return params
+
+    def _made(self, request: Request, *, detokenize: bool) -> SamplingParams:
+        """Every field is given, so that none has a default of vLLM or the model."""
         return SamplingParams(
             n=1,
-            **self.fields,
+            **self.decoding.sampling,
             seed=request.seed,
             max_tokens=request.max_tokens,
             detokenize=detokenize,
+            skip_clone=True,
             skip_special_tokens=False,
             spaces_between_special_tokens=False,
             include_stop_str_in_output=False,

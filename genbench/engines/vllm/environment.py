@@ -176,6 +176,8 @@ def _has_model_plugins() -> bool:
     return any(not entry.value.startswith("vllm.") for entry in found)
 
 
+CPU_CACHE, CPU_CACHE_GIB = "VLLM_CPU_KVCACHE_SPACE", "2"
+"""The variable with the GiB of the KV cache on CPU, and what it is set to if it is not set."""
 _LOG_TAIL_LINES = 25
 _LOG_LINE_CHARS = 400
 """The engine logs its whole configuration in a line of 4,000 characters."""
@@ -271,7 +273,7 @@ def prepare(*, batch_invariant: bool = False, eager: bool = True) -> None:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if distribution()[0] == "vllm-cpu":
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
+        os.environ.setdefault(CPU_CACHE, CPU_CACHE_GIB)
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("TORCH_COMPILE_DISABLE", "1" if eager else "0")
 

@@ -27,6 +27,7 @@ from genbench.engines.checkpoint import (
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.engines.vllm import environment
 from genbench.engines.vllm.environment import output_to
+from genbench.engines.vllm.kv_cache import kv_cache
 from genbench.engines.vllm.loading import LoadingOrder
 from genbench.engines.weights import adapter_rank, check_fit, check_vocabulary, read_weights, served_rank
 from genbench.errors import ConfigError, nearest
@@ -322,6 +323,11 @@ class VllmSettings(EngineSettings):
         if self.extra.get("kv_sharing_fast_prefill"):
             return "kv_sharing_fast_prefill gives wrong log-probabilities of given texts; take it out"
         return ""
+
+    def cache_words(self, mean: int, most: int, suite: str, model: str, gpu_gib: float | None = None) -> str:
+        """Return how many of the wanted sequences the KV cache holds, see `KvCache.words`."""
+        found = kv_cache(self, gpu_gib)
+        return "" if found is None else found.words(mean, most, suite, model)
 
     @property
     def lora(self) -> bool:

@@ -282,11 +282,14 @@ class Check:
         return f"{self.state:7}  {self.what}: {self.detail}"
 
 
-def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> list[Check]:
+def check_suite(
+    options: RunOptions, cost: CostAssumptions | None = None, gpu_gib: float | None = None
+) -> list[Check]:
     """Check everything that a run of the suite needs, except the start of its engine. Report all errors.
 
     Args:
         cost: the speed and the length of answers from which the time of the run is estimated.
+        gpu_gib: GiB of each GPU of the machine that will draw. None: this machine.
     """
     check_options(options)
     suite, chosen = open_suite(options)
@@ -318,8 +321,36 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
         assumed = (cost or CostAssumptions()).here(models.values(), Path(options.run_dir or "runs"))
         words = cost_words(asked, times, assumed, of=sum(is_headline(entry.label) for entry in entries))
         checks.append(Check("ok", "cost", words))
+        for name, model in models.items():
+            own = sized_tasks(tasks_at_effort(suite, name, drawn), model.measure)
+            lines = partial(_cache_lines, options, model, name, own, assumed.mean_tokens, gpu_gib)
+            checks += _attempt(f"KV cache of {name}", lines)
     checks.append(_check_disk(asked, times, Path(options.run_dir or "runs")))
     return checks
+
+
+def _cache_lines(  # noqa: PLR0917  all of them decide on the line
+    options: RunOptions,
+    model: PreparedModel,
+    name: str,
+    tasks: Sequence[LoadedTask],
+    mean_tokens: int,
+    gpu_gib: float | None,
+) -> list[str]:
+    """Return how many of the sequences of a run the KV cache holds, or nothing if nothing is drawn."""
+    samples = total = most = 0
+    for task in (task for task in tasks if not task.is_scored):
+        for problem in task.problems:
+            request = model.maker.request(task, problem, 0, ())
+            if request is not None and request.token_ids:
+                samples += task.k
+                total += task.k * (len(request.token_ids) + min(mean_tokens, request.max_tokens))
+                most = max(most, len(request.token_ids) + request.max_tokens)
+    if not samples:
+        return []
+    asked = str(options.suite or "suite.yaml")
+    words = model.settings.cache_words(-(-total // samples), most, asked, name, gpu_gib)
+    return [words] if words else []
 
 
 def _told_once(checks: Sequence[Check]) -> list[Check]:

@@ -32,11 +32,15 @@ def prompt_records(model: PreparedModel, task: LoadedTask) -> TaskPrompts:
     records: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
     for problem in task.problems:
-        requests = [model.maker.request(task, problem, index, ()) for index in range(task.k)]
+        # Samples that are asked alike have one prompt and one reference.
+        indices = [0] if task.task.info.asks_alike else range(task.k)
+        requests = [model.maker.request(task, problem, index, ()) for index in indices]
         first = requests[0]
         if first is None:
             raise AssertionError("a problem has a first turn")
-        references = [task.reference(problem, index) for index in range(task.k)]
+        references = [task.reference(problem, index) for index in indices]
+        if task.task.info.asks_alike:
+            requests, references = requests * task.k, references * task.k
         records.append(
             {
                 "problem_id": problem.problem_id,

@@ -86,7 +86,8 @@ class Scorer:
         for item in self._scores[sample.task]:
             problem = item.problems.get(sample.problem_id)
             if problem is not None and len(self._running) < _WINDOW:
-                self._start(replace(sample, task=item.task.name), problem, completions, answers)
+                own = sample if item.task.name == sample.task else replace(sample, task=item.task.name)
+                self._start(own, problem, completions, answers)
 
     def _start(
         self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]

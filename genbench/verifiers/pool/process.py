@@ -221,10 +221,12 @@ class WorkerProcess:
 
     def send(self, cases: list[tuple[int, bytes]]) -> None:
         """Send cases, each as the key of its verifier and its record in JSON."""
+        parts: list[bytes] = []
         for key, body in cases:
             text = b'{"key":%d,"case":%b}' % (key, body)
-            self._write(HEADER.pack(len(text)) + text)
+            parts += HEADER.pack(len(text)), text
             self._sent.append(key)
+        self._write(b"".join(parts))
 
     async def receive(self) -> Finding:
         """Return the next finding. Findings come in the order of the cases.
