@@ -6,7 +6,7 @@ import math
 import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -57,13 +57,16 @@ class RunReport:
     page: Path | None = None
     """Path of report.html. None if it could not be written; `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
+    failed: Mapping[str, GenbenchError] = field(default_factory=dict)
+    """By model, why it has no results while others of the command have."""
     efforts: Efforts | None = None
     """The table of efforts of the page. None if no model has efforts, or there is no page."""
 
     @property
     def failures(self) -> list[str]:
         """Return why the numbers must not be used. An empty list means that they may."""
-        return [f"{model}: {line}" for model, result in self.results.items() for line in result.failed]
+        found = [f"{model}: {line}" for model, result in self.results.items() for line in result.failed]
+        return [*found, *(f"{model}: {error}" for model, error in self.failed.items())]
 
 
 def run(options: RunOptions) -> RunReport:
@@ -93,7 +96,9 @@ def _run(options: RunOptions, *, page: bool) -> RunReport:
     notes = (*notes, *_next_step(list(ran.folders.values()), ran.results))
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
-    return _with_page(ran.folders, ran.results, written, (*notes, *states))
+    lines = [f"{name} has no results: {error}" for name, error in ran.failed.items()]
+    report = _with_page(ran.folders, ran.results, written, (*notes, *states, *lines))
+    return replace(report, failed=ran.failed)
 
 
 def _with_page(
@@ -102,7 +107,7 @@ def _with_page(
     """Return the outcome of a run with what its page has, if there is one."""
     if written is None:
         return RunReport(folders, results, None, notes)
-    return RunReport(folders, results, written.page, notes, written.efforts)
+    return RunReport(folders, results, written.page, notes, efforts=written.efforts)
 
 
 def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunError:

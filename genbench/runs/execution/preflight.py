@@ -309,6 +309,8 @@ def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> lis
     models: dict[str, PreparedModel] = {}
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, drawn, models))
+    for words in dict.fromkeys(model.settings.sharing for model in models.values()):
+        checks += [Check("ok", "adapters", words)] if words else []
     asked, times = drawn, len(chosen)
     if any(
         suite.config.models[name].effort for name in chosen
