@@ -54,8 +54,8 @@ def make_adapter(folder: Path, seed: int) -> None:
     width = config["num_attention_heads"] * config["head_dim"]
     for layer in range(config["num_hidden_layers"]):
         name = f"base_model.model.model.layers.{layer}.self_attn.q_proj"
-        weights[f"{name}.lora_A.weight"] = rng.normal(0, 0.05, (8, config["hidden_size"])).astype(np.float32)
-        weights[f"{name}.lora_B.weight"] = rng.normal(0, 0.05, (width, 8)).astype(np.float32)
+        weights[f"{name}.lora_A.weight"] = rng.normal(0, 0.13, (8, config["hidden_size"])).astype(np.float32)
+        weights[f"{name}.lora_B.weight"] = rng.normal(0, 0.13, (width, 8)).astype(np.float32)
     folder.mkdir()
     save_file(weights, str(folder / "adapter_model.safetensors"))
     record = {"peft_type": "LORA", "r": 8, "lora_alpha": 8, "target_modules": ["q_proj"], "bias": "none"}

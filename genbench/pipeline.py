@@ -57,10 +57,10 @@ class RunReport:
     page: Path | None = None
     """Path of report.html. None if it could not be written; `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
-    failed: Mapping[str, GenbenchError] = field(default_factory=dict)
-    """By model, why it has no results while others of the command have."""
     efforts: Efforts | None = None
     """The table of efforts of the page. None if no model has efforts, or there is no page."""
+    failed: Mapping[str, GenbenchError] = field(default_factory=dict)
+    """By model, why it has no results while others of the command have."""
 
     @property
     def failures(self) -> list[str]:
@@ -107,7 +107,7 @@ def _with_page(
     """Return the outcome of a run with what its page has, if there is one."""
     if written is None:
         return RunReport(folders, results, None, notes)
-    return RunReport(folders, results, written.page, notes, efforts=written.efforts)
+    return RunReport(folders, results, written.page, notes, written.efforts)
 
 
 def _with_finished(error: InterruptedRunError, *, page: bool) -> InterruptedRunError:
@@ -255,6 +255,8 @@ def _write_report(
         from genbench.reports.write import write_page  # noqa: PLC0415
 
         written = write_page(folders, output, untouched=untouched)
+    except InputError as error:  # too many runs for a page
+        return None, (f"no page of all: {error}; of one: {_report_command(folders[:1])}",)
     except Exception as error:
         again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
