@@ -287,7 +287,9 @@ class Together:
         parts.append(f"all {on_disk:,}/{total:,} samples")
         began = [now - line.seconds for line in lines if line.drawn]
         drawn = sum(line.drawn for line in lines)
-        if began and on_disk < total:
+        if on_disk < total and any(
+            not line.is_open or line.left_s is not None for line in lines if line.drawn
+        ):
             seconds = max(now - min(began), 1e-9)
             if rate := sum(line.tokens for line in lines) / seconds:
                 parts.append(f"{rate:,.0f} tok/s")

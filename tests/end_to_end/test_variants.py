@@ -116,7 +116,6 @@ def test_adapters_that_cannot_be_used_fail_alone_with_an_error(
 def test_adapters_that_share_an_engine_draw_what_they_draw_alone(
     sweep: tuple[Place, subprocess.CompletedProcess[str]],
 ) -> None:
-    """Also the base, whose rows vLLM's CPU build would compute with the adapter in the last place."""
     place, _ = sweep
     together = place.path / "together"
     logs = [(together / name / "engine.log").read_text() for name in (*ADAPTERS, "base")]
@@ -142,15 +141,18 @@ def test_adapters_that_share_an_engine_draw_what_they_draw_alone(
 def test_a_sweep_that_is_killed_and_continued_in_another_order_draws_the_same(
     sweep: tuple[Place, subprocess.CompletedProcess[str]],
 ) -> None:
+    """The base is last here, on an engine whose only place every adapter had. vLLM's CPU build computes rows
+    without an adapter with what is in its last place.
+    """
     place, _ = sweep
-    (place.path / "suite.yaml").write_text(sweep_suite(("four", "base", "two", "one", "three")))
+    (place.path / "suite.yaml").write_text(sweep_suite(("four", "two", "one", "three", "base")))
     options = ("run", "suite.yaml", "--run-dir", "killed", "--limit", "4", *GENERATED)
     folder = place.path / "killed"
     process = place.start(*options, "--set", "engine.max_loras=2", "--set", "engine.max_num_seqs=4")
     wait_until(lambda: bool(lines(folder / "two", "arithmetic", "completions")), process)
     kill(process)
     assert sum(drawn(folder / name) for name in (*ADAPTERS, "base")) < 5 * 24
-    assert place.run(*options).returncode == 0
+    assert place.run(*options, "--set", "engine.max_loras=1").returncode == 0
     for name in (*ADAPTERS, "base"):
         assert texts(folder / name) == texts(place.path / "together" / name), name
         assert verdicts(folder / name) == verdicts(place.path / "together" / name)

@@ -179,7 +179,7 @@ def test_a_shared_engine_has_a_place_for_each_adapter_and_an_empty_one_for_the_b
     assert "2 at a time: engine.max_loras; each" in settings.sharing
     alone = VllmKind(VllmConfig()).find(source(tmp_path, "a", *"abc")).settings(facts())
     assert "max_loras" not in alone.arguments and not alone.sharing
-    with pytest.raises(SuiteMistake, match="engine.max_loras is 0, wanted 1 or more"):
+    with pytest.raises(SuiteMistake, match=r"engine.max_loras is 0, wanted 1 or more"):
         VllmKind(VllmConfig.model_validate({"max_loras": 0})).find(source(tmp_path, "a"))
 
 

@@ -112,7 +112,8 @@ class VllmConfig(EngineConfig):
     )
     share: bool = Field(
         False,
-        description="whether one engine with LoRA serves all models of one checkpoint: it and its adapters",
+        description="whether one engine with LoRA serves all models of one checkpoint at the same time: it "
+        "and its adapters",
     )
     load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
     stall_timeout_s: float = Field(
