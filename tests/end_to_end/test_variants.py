@@ -114,25 +114,27 @@ def test_adapters_that_cannot_be_used_fail_alone_with_an_error(
 
 
 def test_adapters_that_share_an_engine_draw_what_they_draw_alone(
-    sweep: tuple[Place, subprocess.CompletedProcess[str]],
+    reference: Place, sweep: tuple[Place, subprocess.CompletedProcess[str]]
 ) -> None:
     place, _ = sweep
-    together = place.path / "together"
-    logs = [(together / name / "engine.log").read_text() for name in (*ADAPTERS, "base")]
+    folders = {name: place.path / "together" / name for name in (*ADAPTERS, "base")}
+    logs = [(folder / "engine.log").read_text() for folder in folders.values()]
     assert sum(log.count("Initializing a V1 LLM engine") for log in logs) == 1
-    attempts = json.loads((together / "two" / "manifest.json").read_text())["attempts"]
-    assert "base" in attempts[-1]["engines"]["replica 0"]["shared_with"]
+    manifests = [json.loads((folder / "manifest.json").read_text()) for folder in folders.values()]
+    engines = [manifest["attempts"][-1]["engines"]["replica 0"] for manifest in manifests]
+    assert any(engine.get("shared_with") for engine in engines)
+    found = {name: texts(folder) for name, folder in folders.items()}
+    assert len({json.dumps(sorted(drawn.values())) for drawn in found.values()}) == 5
 
-    options = ("run", "suite.yaml", "--run-dir", "alone", "--limit", "4", *GENERATED)
     models = [word for name in ADAPTERS for word in ("--model", name)]
-    assert place.run(*options, *models, "--set", "engine.share=false").returncode == 0
-    assert place.run(*options, "--model", "base").returncode == 0
-    found_in = {name: texts(together / name) for name in (*ADAPTERS, "base")}
-    assert len({json.dumps(sorted(found.values())) for found in found_in.values()}) == 5
-    assert all(len(found) == 4 * 6 for found in found_in.values())
-    for name, found in found_in.items():
-        assert texts(place.path / "alone" / name) == found, name
-        assert verdicts(place.path / "alone" / name) == verdicts(together / name)
+    options = ("--run-dir", "alone", "--limit", "4", *GENERATED, "--set", "engine.share=false")
+    assert place.run("run", "suite.yaml", *models, *options).returncode == 0
+    for name in ADAPTERS:
+        assert len(found[name]) == 4 * 6
+        assert texts(place.path / "alone" / name) == found[name], name
+        assert verdicts(place.path / "alone" / name) == verdicts(folders[name])
+    whole = texts(reference.path / "whole" / "tuned")  # without LoRA
+    assert found["base"] == {key: whole[key] for key in found["one"]}
 
     done = place.run("compare", "together/base", "together/two", "--json")
     assert done.returncode == 0, done.stderr
