@@ -246,10 +246,10 @@ async def in_turn(models: Sequence[Any], draws: Sequence[Draw], lanes: int, *, e
     """Draw one model after the other, the next one `early`: when the one before ran dry."""
     tasks: list[asyncio.Task[None]] = []
     async with EngineKeeper() as keeper:
-        for settings in models:
+        for number, settings in enumerate(models):
             dry = asyncio.Event()
             names = [f"replica {at}" for at in range(lanes)]
-            leases: Any = {name: partial(keeper.lease, settings, name, settings) for name in names}
+            leases: Any = {name: partial(keeper.lease, settings, name, f"model {number}") for name in names}
             drawing = dealt(leases, draws, settings.slots, None, dry.set)
             tasks.append(asyncio.create_task(drawing))
             await (dry.wait() if early else tasks[-1])

@@ -6,7 +6,7 @@ import math
 import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -59,11 +59,14 @@ class RunReport:
     notes: Sequence[str] = field(default_factory=tuple)
     efforts: Efforts | None = None
     """The table of efforts of the page. None if no model has efforts, or there is no page."""
+    failed: Mapping[str, GenbenchError] = field(default_factory=dict)
+    """By model, why it has no results while others of the command have."""
 
     @property
     def failures(self) -> list[str]:
         """Return why the numbers must not be used. An empty list means that they may."""
-        return [f"{model}: {line}" for model, result in self.results.items() for line in result.failed]
+        found = [f"{model}: {line}" for model, result in self.results.items() for line in result.failed]
+        return [*found, *(f"{model}: {error}" for model, error in self.failed.items())]
 
 
 def run(options: RunOptions) -> RunReport:
@@ -93,7 +96,9 @@ def _run(options: RunOptions, *, page: bool) -> RunReport:
     notes = (*notes, *_next_step(list(ran.folders.values()), ran.results))
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
     states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
-    return _with_page(ran.folders, ran.results, written, (*notes, *states))
+    lines = [f"{name} has no results: {error}" for name, error in ran.failed.items()]
+    report = _with_page(ran.folders, ran.results, written, (*notes, *states, *lines))
+    return replace(report, failed=ran.failed)
 
 
 def _with_page(
@@ -250,6 +255,8 @@ def _write_report(
         from genbench.reports.write import write_page  # noqa: PLC0415
 
         written = write_page(folders, output, untouched=untouched)
+    except InputError as error:  # too many runs for a page
+        return None, (f"no page of all: {error}; of one: {_report_command(folders[:1])}",)
     except Exception as error:
         again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)

@@ -364,7 +364,8 @@ class Engine(ABC):
     def serve(self, settings: Any) -> Engine:
         """Return the engine as one more model uses it, whose settings have an equal `share_key`.
 
-        Closing what is returned ends the use by that model, and the engine stays up.
+        What is returned is started before its first request, and its `start` may wait for a free place.
+        Closing it ends the use by that model, and the engine stays up.
         """
         raise EngineError(f"{type(self).__name__} has a share_key and no method 'serve'; add one")
 

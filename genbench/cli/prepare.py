@@ -179,7 +179,7 @@ def init(
         "genbench check suite.yaml --trust-code folder",
     ),
 )
-@with_run_options(*_ASKED)
+@with_run_options(*_ASKED, "models_from")
 def check(
     options: RunOptions,
     suites: Annotated[

@@ -15,6 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 from genbench.protocols import Engine
@@ -254,6 +255,48 @@ _LOG_EVERY_S = 15.0
 _VERIFYING = ("verifying", "judging")
 
 
+class Together:
+    """The progress of all models of a command, of which several may draw at the same time.
+
+    Args:
+        samples: by model, the samples that it has in all. They count until its progress line is there.
+    """
+
+    def __init__(self, samples: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._ahead = dict(samples)
+        self._lines: list[ProgressLine] = []
+        self.shown = time.monotonic()
+
+    def add(self, line: ProgressLine) -> None:
+        """Count a model by its own progress line from now on."""
+        self._ahead.pop(line.label, None)
+        self._lines.append(line)
+
+    @property
+    def has_others(self) -> bool:
+        """Tell whether the command has more than one model."""
+        return len(self._lines) + len(self._ahead) > 1
+
+    def line(self) -> str:
+        """Return the line: `a 120/200  b 15/200  all 1,520/3,200 samples  1,234 tok/s  0:42 left in all`."""
+        lines, now = self._lines, time.monotonic()
+        shown = [line for line in lines if line.is_open]
+        parts = [f"{line.label} {line.on_disk}/{line.total}" for line in shown]
+        on_disk, total = sum(line.on_disk for line in lines), sum(line.total for line in lines)
+        total += sum(self._ahead.values())
+        parts.append(f"all {on_disk:,}/{total:,} samples")
+        began = [now - line.seconds for line in lines if line.drawn]
+        drawn = sum(line.drawn for line in lines)
+        if on_disk < total and any(
+            not line.is_open or line.left_s is not None for line in lines if line.drawn
+        ):
+            seconds = max(now - min(began), 1e-9)
+            if rate := sum(line.tokens for line in lines) / seconds:
+                parts.append(f"{rate:,.0f} tok/s")
+            parts.append(f"{clock((total - on_disk) * seconds / drawn)} left in all")
+        return "  ".join(parts)
+
+
 class ProgressLine:
     """Counts completions and verdicts. Redraws a line on a terminal, and logs lines now and then elsewhere.
 
@@ -264,6 +307,7 @@ class ProgressLine:
         quiet: count, and write nothing.
         limits: by task, the tokens of a sample at the most. Tasks of several turns have none.
         further: verdicts beyond one for each sample, if tasks have several verifiers.
+        together: the progress of all models of the command. While several draw, one line says it of all.
     """
 
     def __init__(
@@ -276,6 +320,7 @@ class ProgressLine:
         *,
         limits: Mapping[str, int] | None = None,
         further: int = 0,
+        together: Together | None = None,
     ) -> None:
         self.further = further
         self.label, self.total, self.done = label, total, done
@@ -289,8 +334,16 @@ class ProgressLine:
         self._quiet = quiet
         self._stream = stream or own_stderr()
         self._tty = self._stream.isatty()
-        self._started = self._shown = self._stepped = time.monotonic()
+        self._started = self._stepped = time.monotonic()
         self._verdicts_before = 0
+        self.is_open = True
+        self._together = together or Together()
+        self._together.add(self)
+
+    @property
+    def on_disk(self) -> int:
+        """Return how many samples are complete, those of earlier attempts among them."""
+        return self.done + self.drawn
 
     def begin(self, engine: Engine | None = None) -> None:
         """Record that an engine is up. Rates are counted from the first one on."""
@@ -360,7 +413,7 @@ class ProgressLine:
 
     def line(self) -> str:
         """Return the line: `base 120/480 samples  1,234 tok/s  0:42 left  correct 80, wrong 31`."""
-        at = self.done + self.drawn
+        at = self.on_disk
         parts = [f"{self.label} {at}/{self.total} samples"]
         if self.state == "drawing":
             parts += self._drawing(at)
@@ -397,15 +450,16 @@ class ProgressLine:
     def tick(self) -> None:
         """Redraw the line of a terminal, so that its clock keeps running while nothing else happens."""
         if self._tty:
-            self._shown = 0.0
+            self._together.shown = 0.0
             self._show()
 
     def _show(self) -> None:
-        now = time.monotonic()
-        if self._quiet or now - self._shown < (_TTY_EVERY_S if self._tty else _LOG_EVERY_S):
+        now, together = time.monotonic(), self._together
+        if self._quiet or now - together.shown < (_TTY_EVERY_S if self._tty else _LOG_EVERY_S):
             return
-        self._shown = now
-        self._write(self._fitting(), end="" if self._tty else "\n")
+        together.shown = now
+        text = together.line() if together.has_others and self.state == "drawing" else self.line()
+        self._write(self._fitting(text), end="" if self._tty else "\n")
 
     def say(self, text: str) -> None:
         """Write a line of its own, above the progress line."""
@@ -414,15 +468,16 @@ class ProgressLine:
 
     def close(self) -> None:
         """Write the last state of the line. Nothing is left of a line on which nothing was counted."""
+        self.is_open = False
         if self._quiet:
             return
         if self.drawn or self.statuses or self.state in ("starting", "drawing"):
-            self._write(self._fitting(), end="\n")
+            self._write(self._fitting(self.line()), end="\n")
         elif self._tty:
             self._write("", end="")
 
-    def _fitting(self) -> str:
-        return fitted(self.line(), shutil.get_terminal_size().columns) if self._tty else self.line()
+    def _fitting(self, text: str) -> str:
+        return fitted(text, shutil.get_terminal_size().columns) if self._tty else text
 
     def _write(self, text: str, end: str) -> None:
         lead = "\r\x1b[K" if self._tty else ""

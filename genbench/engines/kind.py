@@ -159,6 +159,16 @@ class EngineSettings(ABC):
         return False
 
     @property
+    def models_at_once(self) -> int:
+        """Return how many models of a command may be open at the same time, if they give way."""
+        return 2
+
+    @property
+    def sharing(self) -> str:
+        """Return what is said before a run of the models that share an engine, or an empty text."""
+        return ""
+
+    @property
     def members(self) -> Mapping[str, EngineSettings]:
         """Return the settings of each engine that works in parallel, by a name for messages."""
         return {"engine": self}
@@ -250,6 +260,10 @@ class EngineKind(ABC):
         Raises:
             ConfigError, DataError, EngineError: there is no such model. Says what to do.
         """
+
+    def fails_alone(self, model: ModelConfig) -> bool:
+        """Tell whether a model that cannot be used leaves the others of its command as they are."""
+        return False
 
     def prepare_process(self) -> None:  # noqa: B027  most engines need nothing
         """Set what the process needs before engines are imported, such as environment variables."""

@@ -22,15 +22,22 @@ class LoadedEngine:
 
     Args:
         key: what it is loaded with. No other model may use an engine without a key.
-        users: models that use it now.
+        users: the models that use it now.
         in_flight: requests of all of them.
     """
 
     key: object | None
     engine: Engine
-    users: int = 0
+    users: list[EngineLease] = field(default_factory=list)
     in_flight: int = 0
     is_dead: bool = False
+
+    def add(self, user: EngineLease) -> None:
+        """Record that one more model uses the engine."""
+        for other in self.users:
+            other.shared_with.add(user.model)
+            user.shared_with.add(other.model)
+        self.users.append(user)
 
 
 class EnginePlace:
@@ -43,7 +50,7 @@ class EnginePlace:
         self.waiting = 0
         """Models that wait until the engine on this place is closed."""
 
-    async def take(self, key: object | None, load: Callable[[], Any]) -> LoadedEngine:
+    async def take(self, key: object | None, load: Callable[[], Any], user: EngineLease) -> LoadedEngine:
         """Return the engine of this place for one more model. Load it if no engine with this key is up.
 
         Wait if models with another key use the place.
@@ -54,12 +61,12 @@ class EnginePlace:
         while True:
             async with self._lock:
                 loaded = self._loaded
-                if loaded is not None and loaded.users == 0 and not self._fits(loaded, key):
+                if loaded is not None and not loaded.users and not self._fits(loaded, key):
                     await self._unload(loaded)
                 if self._loaded is None:
                     self._loaded = LoadedEngine(key, await load())
-                if self._fits(self._loaded, key) or self._loaded.users == 0:
-                    self._loaded.users += 1
+                if self._fits(self._loaded, key) or not self._loaded.users:
+                    self._loaded.add(user)
                     return self._loaded
                 self._freed.clear()
             self.waiting += 1
@@ -72,10 +79,10 @@ class EnginePlace:
     def _fits(loaded: LoadedEngine, key: object | None) -> bool:
         return key is not None and loaded.key == key and not loaded.is_dead
 
-    async def give_back(self, loaded: LoadedEngine) -> None:
+    async def give_back(self, loaded: LoadedEngine, user: EngineLease) -> None:
         """End the use by one model. Close the engine if no model can use it any more."""
-        loaded.users -= 1
-        if loaded.users == 0 and (loaded.key is None or loaded.is_dead):
+        loaded.users.remove(user)
+        if not loaded.users and (loaded.key is None or loaded.is_dead):
             async with self._lock:
                 await self._unload(loaded)
         self._freed.set()
@@ -99,14 +106,14 @@ class LoadTurns:
     """
 
     def __init__(self) -> None:
-        self._owner: object | None = None
+        self._owner: str | None = None
         self._count = 0
         self._changed = asyncio.Condition()
 
-    async def load(self, owner: object, engine: Engine) -> None:
-        """Start an engine of `owner` as soon as no other owner's engine is loading."""
+    async def load(self, owner: str, engine: Engine) -> None:
+        """Start an engine of the model `owner` as soon as no other model's engine is loading."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self._count == 0 or self._owner is owner)
+            await self._changed.wait_for(lambda: self._count == 0 or self._owner == owner)
             self._owner = owner
             self._count += 1
         try:
@@ -121,8 +128,8 @@ class LoadTurns:
 class EngineKeeper:
     """The places of a command's engines. It is a context, which closes all engines at its end.
 
-    Two models of one command may draw at the same time: the next one begins on places where the one before
-    ran dry, or with its engine if both share it.
+    Several models of one command may draw at the same time: the next one begins on places where the one
+    before ran dry, or with its engine if both share it.
     """
 
     _places: defaultdict[str, EnginePlace] = field(default_factory=lambda: defaultdict(EnginePlace))
@@ -135,16 +142,16 @@ class EngineKeeper:
         for place in self._places.values():
             await place.close()
 
-    def lease(self, settings: EngineSettings, name: str = "", owner: object = None) -> EngineLease:
+    def lease(self, settings: EngineSettings, name: str = "", model: str = "") -> EngineLease:
         """Return an engine like any other, that waits for its place and shares an engine that is up.
 
         Args:
             name: the replica's name, which is that of its place.
-            owner: stands for the model in the order of loading.
+            model: the name of the model that uses it.
         """
-        return EngineLease(self._places[name], partial(self._load, settings, owner), settings)
+        return EngineLease(self._places[name], partial(self._load, settings, model), settings, model)
 
-    async def _load(self, settings: EngineSettings, owner: object) -> Engine:
+    async def _load(self, settings: EngineSettings, model: str) -> Engine:
         """Return a started engine.
 
         Raises:
@@ -154,7 +161,7 @@ class EngineKeeper:
         if settings.share_key is not None and type(fresh).serve is Engine.serve:
             fresh.serve(settings)  # raises: there is no use in loading it
         try:
-            await self._turns.load(owner, fresh)
+            await self._turns.load(model, fresh)
         except BaseException:
             await fresh.close()
             raise
@@ -164,8 +171,12 @@ class EngineKeeper:
 class EngineLease(Engine):
     """The use of an engine by one model. Closing the lease frees the engine for others."""
 
-    def __init__(self, place: EnginePlace, load: Callable[[], Any], settings: EngineSettings) -> None:
-        self._place, self._load, self._settings = place, load, settings
+    def __init__(
+        self, place: EnginePlace, load: Callable[[], Any], settings: EngineSettings, model: str
+    ) -> None:
+        self._place, self._load, self._settings, self.model = place, load, settings, model
+        self.shared_with: set[str] = set()
+        """The models that used the engine at the same time."""
         self._loaded: LoadedEngine | None = None
         self._engine: Engine | None = None
         self._own = 0
@@ -173,9 +184,11 @@ class EngineLease(Engine):
     async def start(self) -> None:
         """Take the engine of the place, which may have to be loaded first."""
         key = self._settings.share_key
-        loaded = await self._place.take(key, self._load)
+        loaded = await self._place.take(key, self._load, self)
         self._loaded = loaded
         self._engine = loaded.engine if key is None else loaded.engine.serve(self._settings)
+        if key is not None:
+            await self._engine.start()
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request, as the engine does."""
@@ -231,7 +244,8 @@ class EngineLease(Engine):
     @property
     def facts(self) -> Mapping[str, Any]:
         """Return what the engine tells of itself. It is empty if it tells nothing."""
-        return {} if self._engine is None else self._engine.facts
+        facts = {} if self._engine is None else self._engine.facts
+        return {**facts, "shared_with": sorted(self.shared_with)} if self.shared_with else facts
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. True if it cannot tell."""
@@ -245,12 +259,13 @@ class EngineLease(Engine):
             return
         if engine is not loaded.engine:
             await engine.close()
-        await self._place.give_back(loaded)
+        await self._place.give_back(loaded, self)
 
 
-def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
+def engine_makers(
+    settings: EngineSettings, keeper: EngineKeeper, model: str
+) -> Mapping[str, Callable[[], Engine]]:
     """Return the factory of each engine that works in parallel, by its name."""
     if settings.share_key is None and not settings.gives_way:
         return {name: member.make for name, member in settings.members.items()}
-    owner = object()
-    return {name: partial(keeper.lease, member, name, owner) for name, member in settings.members.items()}
+    return {name: partial(keeper.lease, member, name, model) for name, member in settings.members.items()}

@@ -109,6 +109,18 @@ class ForeignSettings:
             return bool(getattr(self._settings, "gives_way", False))
 
     @property
+    def models_at_once(self) -> int:
+        """Return how many models of a command may be open at the same time, if they give way."""
+        with defects_of(self._name):
+            return int(getattr(self._settings, "models_at_once", 2))
+
+    @property
+    def sharing(self) -> str:
+        """Return what is said before a run of the models that share an engine, or an empty text."""
+        with defects_of(self._name):
+            return str(getattr(self._settings, "sharing", ""))
+
+    @property
     def members(self) -> dict[str, EngineSettings]:
         """Return the settings of each engine that works in parallel."""
         with defects_of(self._name):

@@ -255,6 +255,23 @@ def served_rank(rank: int) -> int:
     return next(size for size in RANKS if size >= rank)
 
 
+def lora_bytes(base: Path, rank: int) -> int:
+    """Return about how many bytes the place of one adapter takes: both matrices of each matrix of the base.
+
+    vLLM 0.32 makes them for all layers that can be adapted, whatever an adapter adapts.
+
+    Args:
+        base: the folder of the base.
+        rank: the max_lora_rank of the engine.
+    """
+    bytes_of = {"F32": 4}
+    return sum(
+        rank * sum(tensor.shape) * bytes_of.get(tensor.dtype, 2)
+        for tensor in read_weights(base).values()
+        if len(tensor.shape) == 2
+    )
+
+
 def check_fit(folder: Path, base: Mapping[str, Tensor], config: Mapping[str, Any], where: Path) -> None:
     """Refuse an adapter whose matrices do not fit the weights of its base.
 

@@ -24,6 +24,7 @@ from genbench.runs.event_loop import StopSwitch, run_coroutine, stop_on_signals
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.preflight import check_engine
 from genbench.runs.execution.prompt_records import prompt_records
+from genbench.runs.execution.scoring import verifier_pool
 from genbench.runs.execution.session import run_job
 from genbench.runs.options import RunOptions
 from genbench.runs.selection import only
@@ -415,8 +416,8 @@ class _Again:
         Nothing is verified where tokens decide, and no judge is asked.
         """
         tasks = [_unscored(task) if self._needs_no_score(task) else task for task in self.job.tasks]
-        async with EngineKeeper() as keeper:
-            await run_job(replace(self.job, tasks=tasks), switch, keeper)
+        async with EngineKeeper() as keeper, verifier_pool(self.job.suite.config.verify) as pool:
+            await run_job(replace(self.job, tasks=tasks), switch, keeper, pool)
             return None if self.expects_tokens else await self._logprobs(keeper)
 
     def _needs_no_score(self, task: LoadedTask) -> bool:
@@ -461,7 +462,7 @@ class _Again:
             return None
         name, settings = next(iter(model.settings.members.items()))
         found: list[dict[SampleId, float]] = []
-        engine = keeper.lease(settings, name, object())
+        engine = keeper.lease(settings, name)
         await engine.start()
         try:
             for folder in (self.stored, RunFolder(self.job.path)):

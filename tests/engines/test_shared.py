@@ -194,9 +194,14 @@ def test_two_models_use_one_engine_at_the_same_time_and_see_each_other() -> None
 
     async def work() -> list[str]:
         async with EngineKeeper() as keeper:
-            base, tuned = (keeper.lease(settings(engines, adapter=name)) for name in (None, Path("tuned")))
+            base, tuned = (
+                keeper.lease(settings(engines, adapter=path), model=name)
+                for name, path in (("base", None), ("tuned", Path("tuned")))
+            )
             await base.start()
+            assert base.facts == {}
             await tuned.start()
+            assert base.facts == {"shared_with": ["tuned"]} and tuned.facts == {"shared_with": ["base"]}
             drawing = [asyncio.create_task(lease.generate(REQUEST, 1)) for lease in (base, base, tuned)]
             await asyncio.sleep(0)
             assert (base.others_in_flight, tuned.others_in_flight) == (1, 2)

@@ -13,7 +13,7 @@ import itertools
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -46,7 +46,7 @@ from genbench.engines.vllm.monitoring import (
     facts,
     logged_backend,
 )
-from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.errors import ConfigError, EngineDiedError, RequestFailedError
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 from genbench.types import (
@@ -177,13 +177,37 @@ class ServedModel(Engine):
         self._host, self._number, self._log = host, number, settings.log
         self.sampling = {task: Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
+        self._has_place = False
         self.requests: dict[SampleId, str] = {}
         """By sample, the id of its request."""
         self.statistics = StepStatistics(slots)
         """Statistics of the engine's steps since it serves this model."""
 
     async def start(self) -> None:
-        """Do nothing, since the engine is loaded."""
+        """Load the model's adapter as soon as the engine has a place for it.
+
+        vLLM would load it with the first request, and its whole engine ends if that fails (0.32).
+
+        Raises:
+            EngineDiedError: the engine is gone.
+            ConfigError: vLLM cannot load the adapter.
+        """
+        llm, lora = self._host.llm, self._lora
+        if lora is None:
+            return
+        if llm is None:
+            raise EngineDiedError("the engine is not running")
+        await self._host.places.acquire()
+        self._has_place = True
+        try:
+            await llm.add_lora(lora)
+        except EngineDeadError as error:
+            raise EngineDiedError(f"the engine died:\n{log_tail(self._log)}") from error
+        except Exception as error:
+            raise ConfigError(
+                f"vLLM cannot load the adapter {lora.lora_path}: {error}; give the base that it was trained "
+                "on, or merge it into that"
+            ) from error
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -308,8 +332,18 @@ class ServedModel(Engine):
         return output, text, await decoder.offsets(spoken)
 
     async def close(self) -> None:
-        """Serve this model no longer. The engine stays up."""
+        """Serve this model no longer, and give its adapter's place free. The engine stays up."""
         self._host.leave(self)
+        if not self._has_place:
+            return
+        self._has_place = False
+        llm, lora = self._host.llm, self._lora
+        try:
+            if llm is not None and lora is not None:
+                with suppress(Exception):  # the engine is gone, or never had it
+                    await llm.remove_lora(lora.lora_int_id)
+        finally:
+            self._host.places.release()
 
 
 def _spoken(output: Any) -> Sequence[int]:
@@ -447,6 +481,8 @@ class VllmEngine(Engine):
         self._models: list[ServedModel] = []
         self.loops = LoopWatch(self._vocabulary)
         self._numbers = itertools.count()
+        self.places = asyncio.Semaphore(settings.adapters)
+        """Those for adapters. Each is taken by a model from its start to its end."""
         self._own = self.serve(settings)
 
     def serve(self, settings: VllmSettings) -> ServedModel:
@@ -489,6 +525,8 @@ class VllmEngine(Engine):
         watchdog = Watchdog(settings.stall_timeout_s)
         self._steps = StepWatch(llm, self._followers, watchdog.heard, self.loops)
         self._watching = asyncio.create_task(self._watch(watchdog))
+        if settings.share_key is None:
+            await self._own.start()
 
     def _vocabulary(self) -> Mapping[str, int]:
         """Return the pieces of the tokenizer with their numbers, or none if it does not tell them."""

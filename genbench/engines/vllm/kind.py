@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -29,8 +30,15 @@ from genbench.engines.vllm import environment
 from genbench.engines.vllm.environment import output_to
 from genbench.engines.vllm.kv_cache import kv_cache
 from genbench.engines.vllm.loading import LoadingOrder
-from genbench.engines.weights import adapter_rank, check_fit, check_vocabulary, read_weights, served_rank
-from genbench.errors import ConfigError, nearest
+from genbench.engines.weights import (
+    adapter_rank,
+    check_fit,
+    check_vocabulary,
+    lora_bytes,
+    read_weights,
+    served_rank,
+)
+from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding, Effort, ModelConfig
 from genbench.suite.effort import siblings
@@ -105,7 +113,8 @@ class VllmConfig(EngineConfig):
     )
     share: bool = Field(
         False,
-        description="whether one engine with LoRA serves all models of one checkpoint: it and its adapters",
+        description="whether one engine with LoRA serves all models of one checkpoint at the same time: it "
+        "and its adapters",
     )
     load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
     stall_timeout_s: float = Field(
@@ -235,9 +244,6 @@ def _rope_type(parameters: Mapping[str, Any]) -> Any:
 
 _SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
 """vLLM arguments whose product is the number of devices of one replica."""
-_ADAPTERS_AT_ONCE = 2
-"""Models of one engine that draw at the same time: the last samples of one, and the first of the next."""
-
 _TERM_ARGUMENTS: Mapping[str, Any] = {
     "quantization": None,
     "kv_cache_dtype": "auto",
@@ -272,7 +278,8 @@ class VllmSettings(EngineSettings):
         resolved_dtype: what `dtype` comes to for this checkpoint, see `resolved_dtype`. Empty: `dtype`.
         own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
         lora_rank: the max_lora_rank that the adapters need. None means vLLM's default, or the suite's own.
-        adapters: the adapters of the suite that the engine serves.
+        adapters: how many adapters a shared engine has at the same time.
+        sharing: what is said of them before a run. Empty: the engine is not shared by adapters.
     """
 
     model: Path
@@ -298,6 +305,7 @@ class VllmSettings(EngineSettings):
     eos_token_id: int | None = None
     lora_rank: int | None = None
     adapters: int = 1
+    sharing: str = field(default="", compare=False)
     resolved_dtype: str = ""
     own_quantization: Any = None
     max_model_len: int = field(kw_only=True)
@@ -343,6 +351,11 @@ class VllmSettings(EngineSettings):
     def gives_way(self) -> bool:
         """Return whether the next model may begin before the last sample of this one is drawn."""
         return self.stays_up or self.replicas > 1
+
+    @property
+    def models_at_once(self) -> int:
+        """Return how many models may be open at the same time: those that draw, and one that gets ready."""
+        return self.adapters + 1 if self.share else 2
 
     @property
     def stays_up(self) -> bool:
@@ -444,20 +457,24 @@ class VllmSettings(EngineSettings):
             "max_num_batched_tokens": self.max_num_batched_tokens,
             "replicas": self.replicas,
             "share": self.share,
-            **self._lora_sizes,
-            **self.extra,
+            **self.arguments,
         }
 
     @property
     def _lora_sizes(self) -> dict[str, int]:
-        """Return the rank that the adapters need, and how many of them one batch may have."""
+        """Return the rank that the adapters need, and how many of them one batch may have.
+
+        vLLM's CPU build computes rows without an adapter with what is in the last place (0.32: it looks up
+        place -1, measured). A place more than are used at a time stays empty, so that the base is the base.
+        """
         rank = {} if self.lora_rank is None else {"max_lora_rank": self.lora_rank}
-        return rank | ({"max_loras": _ADAPTERS_AT_ONCE} if self.adapters >= _ADAPTERS_AT_ONCE else {})
+        spare = environment.distribution()[0] == _CPU
+        return rank | ({"max_loras": self.adapters + spare} if self.share else {})
 
     @property
     def arguments(self) -> dict[str, Any]:
         """Return vLLM's arguments that the suite gives, and those that follow from its adapters."""
-        return {**self._lora_sizes, **self.extra}
+        return {**self.extra, **self._lora_sizes}
 
     def narrowed(self, needed: int) -> VllmSettings:
         """Return the settings with the context that the longest request needs, see `narrow_context`.
@@ -522,6 +539,10 @@ class VllmKind(EngineKind):
         self._config.check_batch_invariance(name)
         return f"{name} {version}"
 
+    def fails_alone(self, model: ModelConfig) -> bool:
+        """Tell whether a model that cannot be used leaves the others of its command as they are."""
+        return self._config.share and model.adapter is not None
+
     def prepare_process(self) -> None:
         """Set the variables that vLLM reads when it is imported."""
         environment.prepare(batch_invariant=self._config.batch_invariant, eager=self._config.is_eager)
@@ -538,13 +559,16 @@ class VllmKind(EngineKind):
         source = find(config.tokenizer, None, folder) if config.tokenizer else checkpoint
         _check_files(self._config, checkpoint, adapter)
         efforts = _efforts(model)
+        served = _served_ranks(self._config, model, adapter)
+        held, sharing = _held(self._config, checkpoint, served)
         return VllmModel(
             self._config,
             config,
             checkpoint,
             adapter,
-            lora_rank=_lora_rank(self._config, model, adapter),
-            adapters=len(_adapters(self._config, model, adapter)),
+            lora_rank=None if "max_lora_rank" in self._config.extra else max(served.values(), default=None),
+            adapters=held,
+            sharing=sharing,
             efforts=len(efforts) > 1,
             has_budgets=any(effort.thinking_token_budget is not None for effort in efforts),
             identity=checkpoint.identity + (f"+{adapter.identity}" if adapter else ""),
@@ -559,8 +583,8 @@ class VllmModel(FoundModel):
     """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
 
     `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default. `adapters` is how many
-    adapters it serves. `efforts` tells whether it draws several efforts of the model, and `has_budgets`
-    whether any of them has a budget of thinking.
+    adapters it has at the same time, and `sharing` says so. `efforts` tells whether it draws several efforts
+    of the model, and `has_budgets` whether any of them has a budget of thinking.
     """
 
     config: VllmConfig
@@ -569,6 +593,7 @@ class VllmModel(FoundModel):
     adapter: Checkpoint | None
     lora_rank: int | None = None
     adapters: int = 1
+    sharing: str = ""
     efforts: bool = False
     has_budgets: bool = False
     tokenizer: Path = field(kw_only=True)
@@ -612,6 +637,7 @@ class VllmModel(FoundModel):
             eos_token_id=prompts.eos_token_id,
             lora_rank=self.lora_rank,
             adapters=self.adapters,
+            sharing=self.sharing,
             resolved_dtype=resolved_dtype(model.dtype, self.checkpoint.config),
             own_quantization=own_quantization(self.checkpoint.config),
             own_config=self.checkpoint.config,
@@ -651,12 +677,16 @@ def _check_files(config: VllmConfig, checkpoint: Checkpoint, adapter: Checkpoint
             f"{folder} is an adapter: give it as 'adapter', and its base "
             f"({base.get('base_model_name_or_path', 'the model that it was trained on')}) as 'path'"
         )
-    tensors = read_weights(folder) if config.extra.get("load_format", "auto") in _OWN_WEIGHTS else {}
+    tensors = read_weights(folder) if _reads_own_weights(config) else {}
     check_vocabulary(folder, tensors, vocabulary_size(checkpoint.config))
     if "hf_overrides" not in config.extra and "auto_map" not in checkpoint.config:
         _check_architecture(checkpoint)
     if adapter is not None:
         check_fit(adapter.path, tensors, checkpoint.config, folder)
+
+
+def _reads_own_weights(config: VllmConfig) -> bool:
+    return config.extra.get("load_format", "auto") in _OWN_WEIGHTS
 
 
 def _check_architecture(checkpoint: Checkpoint) -> None:
@@ -670,36 +700,75 @@ def _check_architecture(checkpoint: Checkpoint) -> None:
         )
 
 
-def _adapters(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> frozenset[Path]:
-    """Return the folders of the adapters that the model's engine serves."""
-    adapters = {adapter.path} if adapter is not None else set()
-    if config.share:
-        alike = [
-            other
-            for other in model.suite_models.values()
-            if other.path == model.config.path and other.adapter
-        ]
-        adapters |= {find(str(other.adapter), None, model.folder).path for other in alike}
-    return frozenset(adapters)
+def _served_ranks(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> dict[Path, int]:
+    """Return the adapters that the model's engine serves, with the max_lora_rank that each needs.
 
-
-def _lora_rank(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> int | None:
-    """Return the max_lora_rank of the model's engine. A shared engine serves all adapters of its base.
+    A shared engine serves all adapters of its base. One that cannot be served is left out for the others.
 
     Raises:
-        SuiteMistake: the suite sets one that is too small.
+        ConfigError: the model's own adapter cannot be served.
     """
-    adapters = _adapters(config, model, adapter)
-    if not adapters:
-        return None
-    needed = served_rank(max(adapter_rank(path) for path in adapters))
-    given = config.extra.get("max_lora_rank")
+    found = {} if adapter is None else {adapter.path: _served_rank(config, adapter.path)}
+    if not config.share:
+        return found
+    for other in model.suite_models.values():
+        if other.path == model.config.path and other.adapter:
+            with suppress(ConfigError, DataError):
+                path = find(other.adapter, None, model.folder).path
+                found[path] = _served_rank(config, path)
+    return found
+
+
+def _served_rank(config: VllmConfig, adapter: Path) -> int:
+    """Return the max_lora_rank that an adapter needs.
+
+    Raises:
+        ConfigError: it cannot be served. SuiteMistake: the suite sets one that is too small.
+    """
+    needed, given = served_rank(adapter_rank(adapter)), config.extra.get("max_lora_rank")
     if given is not None and (not isinstance(given, int) or given < needed):
         raise SuiteMistake(
             ("engine", "max_lora_rank"),
-            f"engine.max_lora_rank is {given}, and an adapter needs {needed}; leave the key out",
+            f"engine.max_lora_rank is {given}, and the adapter {adapter} needs {needed}; leave the key out",
         )
-    return None if given is not None else needed
+    return needed
+
+
+_FOR_ADAPTERS = 0.1
+"""Share of a device's memory that the places of adapters may take. The KV cache needs the rest."""
+
+
+def _held(config: VllmConfig, checkpoint: Checkpoint, served: Mapping[Path, int]) -> tuple[int, str]:
+    """Return how many adapters a shared engine has at the same time, and what is said of it.
+
+    Raises:
+        SuiteMistake: engine.max_loras is not a number of adapters.
+    """
+    given = config.extra.get("max_loras")
+    if given is not None and (not isinstance(given, int) or given < 1):
+        raise SuiteMistake(("engine", "max_loras"), f"engine.max_loras is {given!r}, wanted 1 or more")
+    if not config.share or not served:
+        return 1, ""
+    ranks = sorted(set(served.values()))
+    rank = int(config.extra.get("max_lora_rank") or ranks[-1])
+    gib = lora_bytes(checkpoint.path, rank) / 2**30 if _reads_own_weights(config) else 0.0
+    fits = max(1, int(_FOR_ADAPTERS * _memory_gib() / gib)) if gib else len(served)
+    held = min(len(served), fits, given or len(served))
+    words = f"{len(served)} of {checkpoint.path.name} share one engine, {held} at a time"
+    if held < len(served):
+        words += ": engine.max_loras" if held == given else f": {_FOR_ADAPTERS:.0%} of the memory is for them"
+    words += f"; each takes about {gib:,.3f} GiB at rank {rank}"
+    if len(ranks) > 1:
+        words += f" (ranks {', '.join(map(str, ranks))}: each place is as wide as the widest)"
+    return held, words
+
+
+def _memory_gib() -> float:
+    """Return the memory of the smallest GPU, or that of the machine on the CPU build."""
+    device = None if environment.distribution()[0] == _CPU else devices.smallest()
+    if device is not None:
+        return device.memory_gib
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
 
 
 def _check_stop_ids(prompts: PromptFacts, vocab_size: int | None) -> None:

@@ -88,7 +88,7 @@ class Drawing:
     ) -> Generation:
         context, model = self._context, self._context.job.model
         return Generation(
-            engines=engine_makers(model.settings, context.keeper),
+            engines=engine_makers(model.settings, context.keeper, model.name),
             maker=model.maker,
             sink=context.folder,
             split=model.reasoning.split,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from genbench.draw.progress import ProgressLine
+from genbench.draw.progress import ProgressLine, Together
 from genbench.runs.execution.job import Job
 from genbench.stats.intervals import problem_interval
 from genbench.tasks.loaded_task import LoadedTask
@@ -80,9 +80,17 @@ class InterimEstimates:
 class InterimProgress(ProgressLine):
     """A progress line that prints estimates above it when they are due."""
 
-    def __init__(self, job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> None:
+    def __init__(
+        self, job: Job, tasks: Sequence[LoadedTask], total: int, done: int, together: Together | None = None
+    ) -> None:
         super().__init__(
-            job.model.name, total, done, job.options.quiet, limits=_limits(tasks), further=further(tasks)
+            job.model.name,
+            total,
+            done,
+            job.options.quiet,
+            limits=_limits(tasks),
+            further=further(tasks),
+            together=together,
         )
         wanted = {task.name: (task.samples, len(task.problems)) for task in tasks}
         self._estimates = InterimEstimates(job.model.name, wanted)
@@ -94,18 +102,27 @@ class InterimProgress(ProgressLine):
             self.say(line)
 
 
-def progress_line(job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> ProgressLine:
+def progress_line(
+    job: Job, tasks: Sequence[LoadedTask], total: int, done: int, together: Together
+) -> ProgressLine:
     """Return the progress line of a job. It prints interim estimates if the command asks for them.
 
     Args:
         tasks: the tasks of the run.
         total: samples of the run.
         done: samples that were on disk at the start.
+        together: the progress of all models of the command.
     """
     if job.options.interim:
-        return InterimProgress(job, tasks, total, done)
+        return InterimProgress(job, tasks, total, done, together)
     return ProgressLine(
-        job.model.name, total, done, job.options.quiet, limits=_limits(tasks), further=further(tasks)
+        job.model.name,
+        total,
+        done,
+        job.options.quiet,
+        limits=_limits(tasks),
+        further=further(tasks),
+        together=together,
     )
 
 

@@ -11,7 +11,7 @@ from genbench.analysis.adaptive.plan import begun, plan_warnings
 from genbench.analysis.sides.side import Side
 from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Lengths
-from genbench.draw.progress import ProgressLine
+from genbench.draw.progress import ProgressLine, Together
 from genbench.engines.placement import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel
@@ -88,6 +88,8 @@ class Job:
 
     shard: Shard | None = None
     """The part of a job array that is drawn, or None for everything."""
+    fails_alone: bool = False
+    """Whether an error of this model leaves the others of the command as they are."""
     adaptive: AdaptiveJob | None = None
     """The plan and the base of an adaptive run, or None if all samples are drawn."""
 
@@ -113,7 +115,8 @@ class RunContext:
     """One job in its run folder.
 
     `switch` stops the run. `keeper` has the engines that models share. `judges` grade the tasks that no rule
-    can verify. `ran_dry` is called when no sample waits for an engine any more.
+    can verify. `ran_dry` is called when no sample waits for an engine any more. `together` has the progress
+    of all models of the command.
     """
 
     job: Job
@@ -122,6 +125,7 @@ class RunContext:
     keeper: EngineKeeper
     judges: JudgeSession
     ran_dry: Callable[[], None] = lambda: None
+    together: Together = field(default_factory=Together)
 
     def simulated_users(self) -> SimulatedUsers:
         """Return the models that play the users of the job's tasks. None of them is loaded yet.

@@ -7,6 +7,7 @@ suite. An edited suite gets a folder of its own, next to that of the run before.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from genbench.engines.kind import EngineKind
 from genbench.engines.plugin_guard import engine_kind
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, GenbenchError
 from genbench.models.prepare import PreparedModel, folder_digest, prepare_model, sized_tasks
 from genbench.models.responses import read_responses
 from genbench.runs.execution.adaptive import adaptive_job, without_base
@@ -184,12 +185,17 @@ def _replayed(
 
 
 def _drawn(
-    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask], memory: EngineKind | None
+    suite: Suite,
+    chosen: Sequence[str],
+    tasks: Sequence[LoadedTask],
+    memory: EngineKind | None,
+    failed: dict[str, GenbenchError],
 ) -> tuple[EngineKind, list[tuple[PreparedModel, Sequence[LoadedTask]]]]:
     """Return the kind of engine, and the models that it draws from, each with all tasks.
 
     Args:
         memory: a model in memory, which is drawn from instead of the suite's engine.
+        failed: gets the errors of models that fail alone. They are left out.
     """
     kind = memory or engine_kind(suite.config.engine, suite.folder)
     if memory is None:
@@ -198,14 +204,31 @@ def _drawn(
     asked = {name: tasks_at_effort(suite, name, tasks) for name in chosen}
     if not any(asked.values()):
         raise ConfigError(f"{suite.path}: no task here is drawn at the effort of {', '.join(chosen)}")
-    return kind, [(prepare_model(suite, name, own, kind), own) for name, own in asked.items() if own]
+    found: list[tuple[PreparedModel, Sequence[LoadedTask]]] = []
+    for name, own in asked.items():
+        try:
+            if own:
+                found.append((prepare_model(suite, name, own, kind), own))
+        except GenbenchError as error:
+            if len(asked) == 1 or not kind.fails_alone(suite.config.models[name]):
+                raise
+            failed[name] = error
+            print(f"{name} is left out: {error}", file=sys.stderr)
+    if not found:
+        raise next(iter(failed.values()))
+    return kind, found
 
 
-def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[Job]:
+def make_jobs(
+    suite: Suite, chosen: Sequence[str], options: RunOptions, failed: dict[str, GenbenchError] | None = None
+) -> list[Job]:
     """Return the jobs of a command, one for each model. There are none if its shard has no problem.
 
     Every model is prepared before the first engine loads, so that a mistake in the second model does
     not cost the time of the first.
+
+    Args:
+        failed: gets the errors of models that are left out, since they fail alone.
 
     Raises:
         InputError: an option or input cannot be used.
@@ -230,7 +253,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     if options.responses is not None:
         models = list(_replayed(suite, chosen, tasks, options, Path(options.responses)))
     else:
-        kind, models = _drawn(suite, chosen, tasks, options.memory)
+        kind, models = _drawn(suite, chosen, tasks, options.memory, {} if failed is None else failed)
     lengths = expected_lengths(options)
     folder = folder_of_command(suite, [model for model, _ in models], options, adaptive)
     stored = reused(options, chosen)
@@ -254,6 +277,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             reused=model.name in stored,
             shard=options.part,
             adaptive=adaptive,
+            fails_alone=kind is not None and kind.fails_alone(suite.config.models[model.name]),
         )
         jobs.append(job)
     return placed(jobs, suite, options, stored)

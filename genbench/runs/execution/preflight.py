@@ -21,6 +21,7 @@ from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError, GenbenchError
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel, prepare_model, sized_tasks
+from genbench.runs.checkpoint_sweep import expand
 from genbench.runs.execution.prompt_records import too_long_words
 from genbench.runs.execution.scoring import load_verifiers, verifier_specs
 from genbench.runs.execution.simulated_users import SimulatedUsers
@@ -291,10 +292,14 @@ def check_suite(
         cost: the speed and the length of answers from which the time of the run is estimated.
         gpu_gib: GiB of each GPU of the machine that will draw. None: this machine.
     """
+    options, left_out = expand(options)
     check_options(options)
     suite, chosen = open_suite(options)
     checks = [
-        Check("ok", "suite", f"{suite.path}: {_count(chosen, 'model')}, {_count(suite.config.tasks, 'task')}")
+        Check(
+            "ok", "suite", f"{suite.path}: {_count(chosen, 'model')}, {_count(suite.config.tasks, 'task')}"
+        ),
+        *(Check("warning", "checkpoint", line) for line in left_out),
     ]
     tasks: list[LoadedTask] = []
     entries = selected_entries(suite, options.tasks, options.with_test)
@@ -312,6 +317,8 @@ def check_suite(
     models: dict[str, PreparedModel] = {}
     for name in chosen:
         checks += _attempt(f"model {name}", partial(model_lines, suite, name, drawn, models))
+    for words in dict.fromkeys(model.settings.sharing for model in models.values()):
+        checks += [Check("ok", "adapters", words)] if words else []
     asked, times = drawn, len(chosen)
     if any(
         suite.config.models[name].effort for name in chosen

@@ -18,7 +18,7 @@ from genbench.analysis.results.build import build_results
 from genbench.analysis.results.record import Results
 from genbench.analysis.results.run_state import state_of
 from genbench.draw.draw_queue import Draw, has_missing, missing_draws
-from genbench.draw.progress import ProgressLine
+from genbench.draw.progress import ProgressLine, Together
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import GenbenchError
 from genbench.judges.session import JudgeSession
@@ -40,7 +40,6 @@ from genbench.runs.execution.scoring import (
     publish,
     readers_of,
     renew_stale,
-    verifier_pool,
     verifier_specs,
     verify_with,
 )
@@ -178,7 +177,7 @@ class Attempt:
         stored = self._total - len(draws)
         # How much an adaptive run will draw is not known. Each round adds to the total.
         total = self._total if rounds is None else stored
-        self._progress = progress_line(job, self._tasks, total, stored)
+        self._progress = progress_line(job, self._tasks, total, stored, context.together)
 
     async def run(self, verified: Mapping[str, VerifiedTask], verify: Verify) -> None:
         """Draw and verify.
@@ -243,12 +242,20 @@ class Attempt:
 
 
 async def run_job(
-    job: Job, switch: StopSwitch, keeper: EngineKeeper, ran_dry: Callable[[], None] = lambda: None
+    job: Job,
+    switch: StopSwitch,
+    keeper: EngineKeeper,
+    pool: VerifierPool,
+    *,
+    ran_dry: Callable[[], None] = lambda: None,
+    together: Together | None = None,
 ) -> Results:
     """Run a job to its end and return its results, which are also written to results.json.
 
     Args:
+        pool: verifies. All jobs of a command use one, so that their verifiers are loaded once.
         ran_dry: called when no sample waits for an engine any more.
+        together: the progress of all models of the command. None: there is no other.
 
     Raises:
         RunFolderError: the folder has another run, or another process is writing it.
@@ -257,7 +264,9 @@ async def run_job(
     """
     with RunFolder.writer(job.path) as folder:
         judges = JudgeSession(job.suite, job.tasks, folder.path)  # none of them is loaded yet
-        return await _run(RunContext(job, folder, switch, keeper, judges, ran_dry))
+        return await _run(
+            RunContext(job, folder, switch, keeper, judges, ran_dry, together or Together()), pool
+        )
 
 
 def _before(context: RunContext) -> RunState:
@@ -275,12 +284,12 @@ def _before(context: RunContext) -> RunState:
     return found
 
 
-async def _run(context: RunContext) -> Results:
+async def _run(context: RunContext, pool: VerifierPool) -> Results:
     started = time.monotonic()
     job, folder, judges = context.job, context.folder, context.judges
     specs = verifier_specs(job.tasks, judges)
     before = _before(context)
-    async with verifier_pool(job.suite.config.verify) as pool, judges:
+    async with judges:
         with SpooledPrompts(folder.path) as asked:
             opened = await open_run(context, pool, specs, asked)
             context = context.narrowed(opened.needed) if opened.draws else context

@@ -22,7 +22,7 @@ from genbench.runs.execution.job import Job, RunContext
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
-from genbench.runs.execution.scoring import readers_of, verifier_specs
+from genbench.runs.execution.scoring import readers_of, verifier_pool, verifier_specs
 from genbench.runs.execution.session import Attempt, open_run, run_job
 from genbench.runs.inputs import open_suite
 from genbench.runs.options import RunOptions
@@ -62,7 +62,11 @@ def job(tmp_path: Path) -> MakeJob:
 
 
 def ran(job: Job, switch: StopSwitch | None = None) -> dict[str, Any]:
-    return run_coroutine(run_job(job, switch or StopSwitch(), EngineKeeper())).to_json()
+    async def work() -> dict[str, Any]:
+        async with verifier_pool(job.suite.config.verify) as pool:
+            return (await run_job(job, switch or StopSwitch(), EngineKeeper(), pool)).to_json()
+
+    return run_coroutine(work())
 
 
 @pytest.mark.slow
@@ -119,12 +123,12 @@ def test_opening_a_run_loads_verifiers_and_packs_prompts(job: MakeJob) -> None:
 
 def test_engines_that_share_are_leased_and_others_are_made(job: MakeJob) -> None:
     keeper = EngineKeeper()
-    (make,) = engine_makers(job().model.settings, keeper).values()
+    (make,) = engine_makers(job().model.settings, keeper, "m").values()
     assert make() is not make() and not isinstance(make(), EngineLease)
     shared = VllmSettings(
         Path("m"), Path("m"), None, "bfloat16", False, 8, 64, {}, max_model_len=64, share=True, replicas=2
     )
-    made = engine_makers(shared, keeper)
+    made = engine_makers(shared, keeper, "m")
     assert list(made) == ["replica 0", "replica 1"]
     assert all(isinstance(make(), EngineLease) for make in made.values())
 
