@@ -29,15 +29,17 @@ def shaping(terms: Terms) -> dict[str, Any]:
     return {key: value for key, value in terms.items() if key not in (DATA_TEXTS, EFFORT)}
 
 
-_NEWER = ("kit", "excluded")
-"""Terms of tasks with container images that older runs lack: the verifier's kit, and the excluded tasks."""
+_EXCLUDED = "excluded"
+_NEWER: Mapping[str, Any] = {"kit": None, "limited_by": "rlimits", _EXCLUDED: ()}
+"""Terms of tasks with container images that older runs lack, and what was true then: no kit for the verifier,
+no control groups. They do not say which tasks were excluded."""
 
 
 def aligned(left: Terms, right: Terms) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two records of terms in which each has the terms of images that only the other one has.
 
-    A run that lacks one was drawn as before: without a kit, and it does not say which tasks were excluded, so
-    that its problems tell.
+    A run that lacks one was drawn as before: without a kit and without control groups. It does not say which
+    tasks were excluded, so that its problems tell.
     """
     ours, theirs = (_of_images(side) for side in (left, right))
     return _with(left, ours, theirs), _with(right, theirs, ours)
@@ -67,10 +69,10 @@ def _with(
     decoding = dict(terms["decoding"])
     for task in shared:
         lacking = {
-            name: other[task][name] for name in _NEWER if name in other[task].keys() - own[task].keys()
+            name: value if name == _EXCLUDED or value == _NEWER[name] else AS_BEFORE
+            for name, value in other[task].items()
+            if name in _NEWER.keys() - own[task].keys()
         }
-        if lacking.get("kit") is not None:
-            lacking["kit"] = AS_BEFORE
         agent = {**decoding[task]["agent"], "images": {**own[task], **lacking}}
         decoding[task] = {**decoding[task], "agent": agent}
     return {**terms, "decoding": decoding}

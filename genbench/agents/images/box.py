@@ -18,7 +18,7 @@ import socket
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genbench.agents.images.ids import Ids, enter
 from genbench.sandbox.inside import seccomp
@@ -43,6 +43,9 @@ from genbench.sandbox.inside.namespace import (
     raise_loopback,
     set_attributes,
 )
+
+if TYPE_CHECKING:
+    from genbench.agents.images.cgroup import Group
 
 _NEWUTS, _NEWCGROUP = 0x04000000, 0x02000000
 _SPACES = ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup")
@@ -83,6 +86,7 @@ class Order(NamedTuple):
         upper: the folder that it writes. It has the folders `w` and `m`, and `u` unless `disk_mb` is given.
         hostname: its name.
         nested: whether its programs may mount and make namespaces of their own.
+        group: the control group with its limits. Without one they are those of each process.
     """
 
     layers: Sequence[str]
@@ -91,6 +95,7 @@ class Order(NamedTuple):
     limits: BoxLimits
     hostname: str = "box"
     nested: bool = False
+    group: Group | None = None
 
 
 class User(NamedTuple):
@@ -177,14 +182,21 @@ class Box:
         with suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
         os.close(self.handle)
+        if self.order.group is not None:
+            self.order.group.end()
 
     def _joined(self, act: Callable[[], int]) -> int:
         """Fork a process into the box that does something and ends with what it returns."""
+        group = self.order.group
         ours, theirs = os.pipe()
+        told, tell = os.pipe()
         starter = os.fork()
         if starter == 0:
             code = NOT_STARTED
             try:
+                os.close(tell)
+                if group is not None:
+                    _end_before_others()
                 for place in self._spaces:
                     check(LIBC.setns(place, 0), "setns")
                 pid = _clone_for_parent()
@@ -192,6 +204,8 @@ class Box:
                     os.write(theirs, str(pid).encode())
                     os._exit(0)
                 os.close(theirs)
+                if group is not None and not os.read(told, 1):
+                    raise BoxError("its keeper did not put it into its control group")
                 os.setsid()
                 if self.order.ids.kind == "full":
                     _become(User(0, 0, (), "/"))
@@ -203,11 +217,26 @@ class Box:
                 os._exit(code)
         os.close(theirs)
         said = os.read(ours, 32)
-        os.close(ours)
         os.waitpid(starter, 0)
-        if not said:
-            raise BoxError("the box is gone")
+        try:
+            if not said:
+                raise BoxError("the box is gone")
+            self._let_begin(int(said), tell)
+        finally:
+            for place in (ours, told, tell):
+                os.close(place)
         return int(said)
+
+    def _let_begin(self, pid: int, tell: int) -> None:
+        """Put a command into the control group. A starter in a full one could not have made it."""
+        if self.order.group is not None:
+            try:
+                self.order.group.add(pid)
+            except OSError as error:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                raise BoxError(f"a command cannot be put into its control group: {error}") from None
+            os.write(tell, b"x")
 
     def _confine(self, user: User) -> None:
         """Set limits, and give up what Docker's containers do not have."""
@@ -216,6 +245,8 @@ class Box:
             own = sorted(os.sched_getaffinity(0))
             first = self.pid % len(own)
             os.sched_setaffinity(0, (own * 2)[first : first + limits.cpus])
+        if self.order.group is not None:
+            limits = BoxLimits()
         for which, value in (
             (resource.RLIMIT_NPROC, limits.pids),
             (resource.RLIMIT_DATA, limits.memory_mb and limits.memory_mb << 20),
@@ -250,6 +281,8 @@ def start(place: int, order: Order) -> Box:
             ours.close()
             os.close(alive)
             os.fchdir(place)
+            if order.group is not None:
+                order.group.add(0)
             enter(order.ids, NEWNS | NEWPID | NEWNET | NEWIPC | _NEWUTS | _NEWCGROUP)
             pid = _clone_for_parent()
             if pid:
@@ -274,6 +307,8 @@ def start(place: int, order: Order) -> Box:
         os.close(alive)
         if "pid" in found:
             os.waitpid(found["pid"], 0)
+        if order.group is not None:
+            order.group.end()
         raise BoxError(found["error"])
     return Box(order, found["pid"], alive, fds)
 
@@ -396,6 +431,14 @@ def _clone_for_parent() -> int:
     """Fork a sibling of this process, so that its parent is this one's. Return its id, 0 in the sibling."""
     number = _NUMBERS[os.uname().machine][0]
     return check(int(_CLONE(ctypes.c_long(number), _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)), "clone")
+
+
+def _end_before_others() -> None:
+    """Let the kernel end this process, if memory is used up, and not the first one of its box."""
+    prctl(PR_SET_DUMPABLE, 1)  # else the file belongs to the machine's root
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
+        file.write("1000")
+    prctl(PR_SET_DUMPABLE, 0)
 
 
 def _become(user: User) -> None:

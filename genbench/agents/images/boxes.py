@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from genbench.agents.images import cgroup
 from genbench.agents.images.box import BoxLimits
 from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.layout import Image
@@ -75,11 +76,15 @@ def opened(
             of the box that is yielded.
 
     Raises:
+        ConfigError: the delegated control group cannot be used.
         DataError: a layer is hostile or broken.
         RunFolderError: the disk of the store is full.
         UnavailableError: there can be no box here. Says why.
     """
     layers = store.unpacked(image)
+    groups = cgroup.delegated()
+    if groups is not None:
+        cgroup.prepare(groups)
     key = key or secrets.token_hex(16)
     order = {
         "folder": str(store.kind.absolute()),
@@ -89,6 +94,7 @@ def opened(
         "config": _config(image.config),
         "socket": str(folder.absolute() / SOCKET),
         "owner": owner,
+        "cgroup": str(groups.absolute()) if groups else None,
         "key": key,
         **(rights or Rights())._asdict(),
     }

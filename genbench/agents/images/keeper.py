@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genbench.agents.images.box import Box, BoxError, BoxLimits, Order, start, unreadable
+from genbench.agents.images.cgroup import Group
 from genbench.agents.images.ids import Ids, as_root_of
 from genbench.sandbox import leftovers
 
@@ -89,8 +90,8 @@ class Keeper:
 
     Args:
         order: `folder` (of the store, for the kind of ids), `layers`, `ids`, `limits`, `config` of the image,
-            `nested`, `entrypoint`, `socket`, `owner`, the id of the harness or None, and `key`, which each
-            request must have.
+            `nested`, `entrypoint`, `cgroup` (a delegated folder or None), `socket`, `owner`, the id of the
+            harness or None, and `key`, which each request must have.
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
@@ -107,6 +108,7 @@ class Keeper:
         self._hits: Counter[str] = Counter()
         self._peak_mb = 0.0
         self._seen = 0
+        self._groups = Path(order["cgroup"]) if order["cgroup"] else None
         self._gone = self._was_full = False
         self._cleaners: list[int] = []
         self._upper = ""
@@ -141,7 +143,10 @@ class Keeper:
             if self._ids.kind == "full" and not self._ids.helped:
                 os.chown(path, *self._ids.first)
         try:
-            order = Order(self._layers, self._upper, self._ids, self._limits, nested=self._nested)
+            group = None if self._groups is None else Group(self._groups, self._limits)
+            order = Order(
+                self._layers, self._upper, self._ids, self._limits, nested=self._nested, group=group
+            )
             box = start(self._place, order)
         except BaseException:
             self._remove_upper()
@@ -331,7 +336,7 @@ class Keeper:
     def _stats(self) -> dict[str, Any]:
         self._look()
         return {
-            "limits_hit": dict(self._hits),
+            "limits_hit": dict(self._hits + self._group_hits()),
             "peak_mb": round(self._peak_mb, 1),
             "processes": self._seen,
             "gone": self._gone,
@@ -350,6 +355,7 @@ class Keeper:
         """Drop what was written, in the background, and make a new box."""
         if not self._gone:
             self._poller.unregister(self.box.handle)
+        self._hits += self._group_hits()
         self.box.kill(self._finish_all)
         cleaner = os.fork()
         if cleaner == 0:
@@ -374,14 +380,18 @@ class Keeper:
         self._seen, total = len(used), sum(used.values())
         self._peak_mb = max(self._peak_mb, total)
         limits = self._limits
-        if limits.memory_mb is not None and total > _NEAR * limits.memory_mb:
+        near = _NEAR if self.box.order.group is None else 1  # the kernel counts what comes near
+        if limits.memory_mb is not None and total > near * limits.memory_mb:
             self._hits["memory"] += 1
             if total > limits.memory_mb:
                 self._end_inside(max(used, key=lambda pid: used[pid]))
-        if limits.pids is not None and self._seen + 1 >= limits.pids:
+        if self.box.order.group is None and limits.pids is not None and self._seen + 1 >= limits.pids:
             self._hits["pids"] += 1
         if limits.disk_mb is not None and os.fstatvfs(self.box.disk).f_bavail == 0:
             self._hits["disk"] += 1
+
+    def _group_hits(self) -> Counter[str]:
+        return Counter() if self.box.order.group is None else self.box.order.group.hits()
 
     def _see_room(self) -> None:
         """See whether the disk of the store is full. A command may have failed by that, even if it ends."""

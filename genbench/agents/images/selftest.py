@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from genbench.agents.images import cgroup
 from genbench.agents.images.box import Box, BoxError, BoxLimits, Order, start, unreadable
 from genbench.agents.images.ids import Ids, as_root_of
 from genbench.agents.images.store import ROOT, START, Store, default_store
@@ -26,6 +27,7 @@ _REMEDIES = (
     ("ids of the user", "install uidmap, and give this user 65,536 ids in /etc/subuid and /etc/subgid"),
     ("mount proc", "this container masks its /proc: start it with an unmasked one"),
     ("overlay", "name a folder on ext4, xfs, btrfs or tmpfs by GENBENCH_IMAGES; Linux 5.11 is the oldest"),
+    ("cgroup.procs", "start genbench in a group below it (docs/agents.md, Control groups)"),
     ("/m:", "name a folder on ext4, xfs, btrfs or tmpfs by GENBENCH_IMAGES; Linux 5.11 is the oldest"),
 )
 _WORDS = {"full": "full ids (65,536)", "one": "one id: owners in images are faked"}
@@ -34,8 +36,10 @@ _WORDS = {"full": "full ids (65,536)", "one": "one id: owners in images are fake
 def boxes_here() -> tuple[bool, str]:
     """Return whether there can be boxes here, and in words which, or what to do."""
     store = Store(default_store())
+    groups = cgroup.delegated()
     try:
-        said = _tried(store)
+        limited = "rlimits" if groups is None else f"a cgroup ({', '.join(cgroup.prepare(groups))})"
+        said = _tried(store, groups)
     except (GenbenchError, OSError) as error:
         said = str(error)
     if said is not None:
@@ -44,7 +48,7 @@ def boxes_here() -> tuple[bool, str]:
     free = store.facts()
     words = [
         _WORDS[store.ids.kind],
-        "limits by rlimits",
+        f"limits by {limited}",
         f"{free['bytes'] / 1e9:,.0f} GB free in {store.folder}",
     ]
     if store.ids.kind == "one":
@@ -56,13 +60,15 @@ def boxes_here() -> tuple[bool, str]:
     return True, "; ".join(words)
 
 
-def _tried(store: Store) -> str | None:
+def _tried(store: Store, groups: Path | None) -> str | None:
     """Have a box. Return what went wrong, None if nothing did."""
     store.prepare()
     with tempfile.TemporaryDirectory(prefix=".try-", dir=store.kind) as name:
         place = Path(name)
         place.chmod(0o755)
-        order = json.dumps({"folder": name, "ids": list(store.ids)})
+        order = json.dumps(
+            {"folder": name, "ids": list(store.ids), "cgroup": groups and str(groups.absolute())}
+        )
         text = START.format(root=ROOT, module="genbench.agents.images.selftest")
         words = [sys.executable, "-I", "-S", "-c", text, order]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
@@ -96,7 +102,9 @@ def main() -> None:
         if as_root_of(ids, _fill) != 0:
             raise BoxError("a layer cannot be written in a user namespace")
         unreadable()
-        box = start(os.open(".", os.O_RDONLY), Order(["l"], ".", ids, BoxLimits(pids=64)))
+        limits = BoxLimits(pids=64)
+        group = cgroup.Group(Path(order["cgroup"]), limits) if order["cgroup"] else None
+        box = start(os.open(".", os.O_RDONLY), Order(["l"], ".", ids, limits, group=group))
         try:
             why = _used(box)
         finally:

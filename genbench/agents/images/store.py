@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import genbench
+from genbench.agents.images import cgroup
 from genbench.agents.images.ids import Ids, as_root_of, ids_here
 from genbench.agents.images.layout import Image, Layer, Layout
 from genbench.errors import DataError, InputError, RunFolderError, UnavailableError, nearest
@@ -167,8 +168,11 @@ class Store:
         return [f"l/{_short(layer)}" for layer in reversed(image.layers)]
 
     def sweep(self) -> int:
-        """Remove what killed processes left: uppers, and layers in part. Return how many there were."""
+        """Remove what killed processes left: uppers, layers in part, control groups. Return how many."""
         gone = 0
+        if (groups := cgroup.delegated()) is not None:
+            cgroup.prepare(groups)
+            gone += cgroup.sweep(groups)
         for path in self.kind.glob(f"l/{_PART}*"):
             with suppress(BlockingIOError), _locked(_whole(path).with_suffix(".lock"), wait=False):
                 self._remove(path)
