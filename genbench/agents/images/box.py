@@ -436,8 +436,9 @@ def _clone_for_parent() -> int:
 def _end_before_others() -> None:
     """Let the kernel end this process, if memory is used up, and not the first one of its box."""
     prctl(PR_SET_DUMPABLE, 1)  # else the file belongs to the machine's root
-    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
-        file.write("1000")
+    place = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(place, b"1000")
+    os.close(place)
     prctl(PR_SET_DUMPABLE, 0)
 
 

@@ -47,7 +47,7 @@ def prepare(root: Path) -> list[str]:
         found = [name for name in (*_NEEDED, "cpu") if name in there]
         why = " and ".join(f"no {name}" for name in _NEEDED if name not in found)
         if not why and not set(found) <= set(switch.read_text().split()):
-            switch.write_text(" ".join(f"+{name}" for name in found))
+            _write(switch, " ".join(f"+{name}" for name in found))
     except OSError as error:
         why = "processes of its own" if error.errno == errno.EBUSY else f"{error}"
     if why:
@@ -89,17 +89,16 @@ class Group:
         try:
             for name, value in values.items():
                 if value is not None:
-                    (self._path / name).write_text(str(value))
+                    _write(self._path / name, str(value))
             if limits.cpus and (self._path / "cpu.max").exists():
-                (self._path / "cpu.max").write_text(f"{limits.cpus * _PERIOD_US} {_PERIOD_US}")
+                _write(self._path / "cpu.max", f"{limits.cpus * _PERIOD_US} {_PERIOD_US}")
         except OSError:
             self.end()
             raise
 
     def add(self, pid: int) -> None:
         """Put a process into it. 0 is the one that asks."""
-        with (self._path / "cgroup.procs").open("a") as file:
-            file.write(f"{pid}\n")
+        _write(self._path / "cgroup.procs", f"{pid}\n", "a")
 
     def hits(self) -> Counter[str]:
         """Return how often its limits were met. What ended for memory of the whole machine does not count."""
@@ -121,6 +120,14 @@ def _lock(path: Path, flags: int = 0) -> int:
         os.close(place)
         raise
     return place
+
+
+def _write(path: Path, text: str, mode: str = "w") -> None:
+    try:
+        with path.open(mode) as file:
+            file.write(text)
+    except OSError as error:  # what a write raises does not name the file
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _count(path: Path, key: str) -> int:

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from genbench.agents.harnesses.outcome import Outcome
 from genbench.agents.images.boxes import opened
 from genbench.agents.images.kit import Kit
 from genbench.agents.images.layout import Layout
 from genbench.agents.images.mirror import prove
-from genbench.agents.images.plan import write_lock
+from genbench.agents.images.plan import ImagePlan, write_lock
 from genbench.agents.images.store import Store
 from genbench.agents.images.terminal import Graded, evaluate, outcome_of, read_task
 from genbench.analysis.comparison.comparability import side_differences
@@ -117,6 +118,40 @@ def test_a_task_is_drawn_if_its_solution_scores_1_and_nothing_scores_0(
     assert "test.sh" not in seen["wrong"] and "solve.sh" not in seen["wrong"]
 
 
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ((1, 0, 1, 0), None),
+        ((0,), "its own solution is not resolved here (wrong: score 0)"),
+        ((1, 1), "without a solution it is resolved (None)"),
+        ((1, 0, 0), "flaky, its second try differs: its own solution is not resolved here (wrong: score 0)"),
+        ((1, 0, 1, 1), "flaky, its second try differs: without a solution it is resolved (None)"),
+    ],
+)
+def test_a_proof_has_two_tries_and_ends_with_the_first_that_fails(  # noqa: PLR0917
+    write: Write,
+    terminal: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    scores: tuple[int, ...],
+    said: str | None,
+) -> None:
+    tried: list[bool] = []
+
+    def one(*_: Any, solved: bool) -> tuple[Outcome, float]:
+        tried.append(solved)
+        return Outcome(float(scores[len(tried) - 1])), 2.0 + len(tried)
+
+    monkeypatch.setattr(ImagePlan, "_tried_solution", one)
+    terminal.write_task(tmp_path / "tasks" / "x", "test:1", test=PLAIN)
+    path = write()
+    assert proven(path) == {"x": said}
+    assert proven(path) == {"x": said}  # it is known now
+    assert tried == [True, False, True, False][: len(scores)]
+    (proof,) = (tmp_path / "store" / "proofs").iterdir()
+    assert json.loads(proof.read_text())["seconds"] == (5.0 if len(scores) > 2 else 3.0)
+
+
 @pytest.mark.slow
 def test_what_tests_fetch_comes_from_the_kit_or_the_task_is_left_out(
     write: Write, terminal: ModuleType, tmp_path: Path
@@ -184,6 +219,13 @@ def check_terms(base: Path, write: Write, terminal: ModuleType) -> None:
     without = with_terms(side, {"kit": None})
     assert not list(side_differences(without, with_terms(without, {}, drop="kit")))
     assert differences(side, {"excluded": ["x"]}, drop="excluded") == []
+    # A run of before there were control groups had rlimits.
+    assert not list(side_differences(side, with_terms(side, {}, drop="limited_by")))
+    groups, before = with_terms(side, {"limited_by": "cgroup"}), with_terms(side, {}, drop="limited_by")
+    (found,) = side_differences(side, groups)
+    assert str(found) == f'{agent}.images.limited_by: "rlimits" -> "cgroup"'
+    (found,) = side_differences(before, groups)
+    assert str(found) == f'{agent}.images.limited_by: "as before" -> "cgroup"'
 
 
 def other_image(place: Path) -> None:
