@@ -115,7 +115,7 @@ def images_prove(
     data_dir: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which problems can be judged here: the known solution is right, and none is not.
+    """Show which problems can be judged here: twice the known solution is right, and none is not.
 
     A run draws only those. The others are left out by name. Exit code 1: none can be judged.
     """
