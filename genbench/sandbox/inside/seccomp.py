@@ -7,7 +7,7 @@ the filter reads: linux/seccomp.h (nr at 0, arch at 4, args from 16, 8 bytes eac
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -244,7 +244,7 @@ _COLUMNS = {
 
 def machine(name: str | None = None) -> Machine | None:
     """Return the tables for this processor (or the named one), or None if there are none."""
-    name = name or platform.machine()
+    name = name or os.uname().machine
     if name not in _COLUMNS:
         return None
     column, audit, foreign_from = _COLUMNS[name]
