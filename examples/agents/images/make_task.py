@@ -88,6 +88,8 @@ def row(name: str = "own__calc-1", image: str = "test:1", **more: Any) -> dict[s
 
 def main() -> None:
     """Write the folder that the command line names."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        raise SystemExit(__doc__)
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True)
     library = next(Path("/usr/lib").glob("python3.[0-9]*"))

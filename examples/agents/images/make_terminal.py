@@ -65,6 +65,8 @@ def write_kit(folder: Path) -> Path:
 
 def main() -> None:
     """Write the folder that the command line names."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        raise SystemExit(__doc__)
     folder, programs = Path(sys.argv[1]), sys.argv[2:]
     write_task(folder / "tasks" / "sum")
     write_kit(folder / "kit")
