@@ -25,7 +25,7 @@ from tests.agents.images.test_swebench_logs import LOGS, PATCH, row_of  # noqa: 
 _RUN = """
 from unittest.mock import MagicMock
 import docker
-docker.from_env = MagicMock()
+docker.from_env = MagicMock()  # nothing is asked of it: the logs are there, and are only read again
 from swebench.harness.run_evaluation import main
 main(dataset_name="rows.json", split="test", instance_ids=[], predictions_path="predictions.json",
     max_workers=1, open_file_limit=1024, run_id="logs", timeout=1800, rewrite_reports=True, modal=False)

@@ -97,13 +97,13 @@ def drift_lines(base: str, name: str, drift: Drift) -> Iterator[str]:
             f"the loss grows along the reply: {first.loss:.4f} at its beginning, {last.loss:.4f} from token "
             f"{last.begin} on"
         )
-    if drift.partings:
-        one = drift.partings[0]
-        yield (
-            f"they part in {100 * drift.parted:.0f} % of the replies (median token {drift.median_place:.0f}"
-            f"), such as {one.task} {one.problem_id}, after {one.before!r}: {one.text!r} "
-            f"{100 * one.base:.0f} -> {100 * one.variant:.1f} %"
-        )
+    if drift.parted:
+        share, place = 100 * drift.parted, drift.median_place
+        words = f"they part in {share:.0f} % of the replies (median token {place:.0f})"
+        for one in drift.partings[:1]:
+            words += f", such as {one.task} {one.problem_id}, after {one.before!r}: {one.text!r} "
+            words += f"{100 * one.base:.0f} -> {100 * one.variant:.1f} %"
+        yield words
 
 
 def drifts_text(record: Drifts) -> str:

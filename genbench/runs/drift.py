@@ -224,7 +224,7 @@ class ReplyEncoder:
                 item.text, add_special_tokens=False, truncation=False, return_offsets_mapping=True
             )
             ids, ends = found["input_ids"], [end for _, end in found["offset_mapping"]]
-        except NotImplementedError:  # a slow tokenizer knows no offsets
+        except NotImplementedError:  # a slow tokenizer knows no offsets: no text can be shown where two part
             ids = self._ids(item.text, special=False)
             ends = [0] * len(ids)
         end = self._ends.get(item.sample.task)

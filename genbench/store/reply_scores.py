@@ -52,7 +52,9 @@ class ReplyLine(JsonRecord):
     ids: str = Field(description="digest of the token ids of prompt and reply")
     as_drawn: bool = Field(description="whether the reply has as many tokens as were drawn")
     logprobs: tuple[LogProb, ...] = Field(description="of each token, in nats")
-    ends: tuple[Count, ...] = Field(description="characters of the reply up to the end of each token")
+    ends: tuple[Count, ...] = Field(
+        description="characters of the reply to the end of each token; 0 if not known"
+    )
 
 
 def scorer_key(identity: str, terms: Mapping[str, Any]) -> str:

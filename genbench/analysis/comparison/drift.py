@@ -205,7 +205,7 @@ def _curve(pairs: Sequence[_Pair]) -> Iterator[PlaceLoss]:
 
 def _partings(run: Path, pairs: Sequence[_Pair], first: Mapping[ReplyKey, int]) -> Iterator[Parting]:
     """Yield the first places of those replies whose variant loses most there."""
-    parted = [one for one in pairs if one.key in first]
+    parted = [one for one in pairs if one.key in first and _has_text(one, first[one.key])]
     largest = sorted(parted, key=lambda one: -float(one.change[first[one.key]]))[:_EXAMPLES]
     texts = _texts(run, {one.key for one in largest})
     for one in largest:
@@ -221,6 +221,12 @@ def _partings(run: Path, pairs: Sequence[_Pair], first: Mapping[ReplyKey, int]) 
             base=math.exp(min(0.0, one.base.logprobs[place])),
             variant=math.exp(min(0.0, one.variant.logprobs[place])),
         )
+
+
+def _has_text(one: _Pair, place: int) -> bool:
+    """Tell whether the text of a token is known. A slow tokenizer gives none, and its ends are 0."""
+    ends = one.base.ends
+    return ends[place] > 0 and (place == 0 or ends[place - 1] > 0)
 
 
 def _texts(run: Path, keys: set[ReplyKey]) -> dict[ReplyKey, str]:

@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -97,13 +98,24 @@ def programs(maker: ModuleType) -> bytes:
 @pytest.fixture(params=["root", "user"])
 def user(request: pytest.FixtureRequest) -> int:
     """Who does it."""
-    if request.param == "root" and not namespace.is_root_of_the_machine():
+    return user_of(request.param)
+
+
+def user_of(kind: str) -> int:
+    """The id of `root` or of an ordinary `user`. An ordinary user tries `user` only."""
+    if kind == "root" and not namespace.is_root_of_the_machine():
         pytest.skip("an ordinary user cannot be root; the parameter `user` is tried")
-    return os.getuid() if request.param == "root" or os.getuid() else private_uid()
+    return os.getuid() if kind == "root" or os.getuid() else private_uid()
 
 
 @pytest.fixture
 def place(user: int) -> Iterator[Path]:
+    with place_of(user) as found:
+        yield found
+
+
+@contextmanager
+def place_of(user: int) -> Iterator[Path]:
     """A folder that belongs to the user and that every user can reach."""
     with tempfile.TemporaryDirectory(prefix="genbench-images-") as name:
         inner = Path(name) / "inner"

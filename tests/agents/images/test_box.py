@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,9 +22,7 @@ from genbench.agents.images.boxes import opened
 from genbench.agents.images.given import genbench_box as client
 from genbench.agents.images.given.genbench_box import Box, BoxGoneError
 from genbench.agents.images.store import Store
-from genbench.sandbox.inside import namespace
-from genbench.sandbox.worker import private_uid
-from tests.agents.images.conftest import add_image, as_user, entry, folder, tar
+from tests.agents.images.conftest import add_image, as_user, entry, folder, place_of, tar, user_of
 
 pytestmark = pytest.mark.slow
 ESCAPES = Path(__file__).with_name("escapes.py")
@@ -40,15 +37,8 @@ InBox = Callable[..., Any]
 @pytest.fixture(scope="module", params=["root", "user"])
 def home(request: pytest.FixtureRequest, maker: ModuleType, programs: bytes) -> Iterator[tuple[Path, int]]:
     """A store with an image, and the user to whom it belongs."""
-    if request.param == "root" and not namespace.is_root_of_the_machine():
-        pytest.skip("an ordinary user cannot be root; the parameter `user` is tried")
-    user = os.getuid() if request.param == "root" or os.getuid() else private_uid()
-    with tempfile.TemporaryDirectory(prefix="genbench-images-") as name:
-        place = Path(name) / "inner"
-        place.mkdir()
-        Path(name).chmod(0o755)
-        if user != os.getuid():
-            os.chown(place, user, user)
+    user = user_of(request.param)
+    with place_of(user) as place:
         upper = tar(
             folder("opt"),
             entry("opt/lower", b"lower"),

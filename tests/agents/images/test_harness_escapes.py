@@ -6,22 +6,16 @@ import ast
 import asyncio
 import os
 import socket
-import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
-
-import pytest
 
 from genbench.agents.images import given
 from genbench.agents.images.boxes import SOCKET, opened
 from genbench.agents.images.given.genbench_box import Box
 from genbench.agents.images.store import Store
-from genbench.sandbox.inside import namespace
 from genbench.sandbox.namespaces import handed_over, started
-from genbench.sandbox.worker import private_uid
-from tests.agents.images.conftest import PYTHON, add_image, as_user, entry, folder, tar
+from tests.agents.images.conftest import PYTHON, Act, add_image, entry, folder, tar
 from tests.agents.images.test_box import ESCAPES
 
 REACHED = {
@@ -35,26 +29,6 @@ bubblewrap, with which mini-swe-agent and harbor keep the model's commands from 
 namespaces. Nothing in them has a right outside, as tests/sandbox/test_namespace.py shows. And a harness reads
 what its user may read.
 """
-
-
-@pytest.fixture(params=["root", "user"])
-def place(request: pytest.FixtureRequest, maker: ModuleType, programs: bytes) -> Iterator[tuple[Path, int]]:
-    """A store with an image, and the user to whom it belongs."""
-    if request.param == "root" and not namespace.is_root_of_the_machine():
-        pytest.skip("an ordinary user cannot be root; the parameter `user` is tried")
-    user = os.getuid() if request.param == "root" or os.getuid() else private_uid()
-    with tempfile.TemporaryDirectory(prefix="genbench-images-") as name:
-        found = Path(name) / "inner"
-        found.mkdir()
-        Path(name).chmod(0o755)
-        os.chown(found, user, user)
-        layers = [programs, tar(folder("opt"), entry("opt/lower", b"lower", mode=0o666))]
-
-        def add() -> None:
-            add_image(maker, found, layers)
-
-        add() if user == os.getuid() else as_user(user, add)
-        yield found, user
 
 
 async def attempted(place: Path, words: list[str], hidden: Path) -> str:
@@ -79,13 +53,14 @@ def _with_script(rollout: Path) -> int | None:
     return handed_over(rollout)
 
 
-def test_a_harness_refuses_to_be_left(place: tuple[Path, int]) -> None:
-    home, user = place
+def test_a_harness_refuses_to_be_left(place: Path, act: Act, maker: ModuleType, programs: bytes) -> None:
     name = f"genbench-test-{os.getpid()}"
+    layers = [programs, tar(folder("opt"), entry("opt/lower", b"lower", mode=0o666))]
+    act(lambda: add_image(maker, place, layers) and None)
 
-    def act() -> str:
-        store = Store(home / "store")
-        other = home / "other"
+    def tried() -> str:
+        store = Store(place / "store")
+        other = place / "other"
         other.mkdir()
         with (
             closing(socket.create_server(("127.0.0.1", 0))) as server,
@@ -97,10 +72,9 @@ def test_a_harness_refuses_to_be_left(place: tuple[Path, int]) -> None:
             assert box.exec(["bash", "-c", "echo own > /opt/own"]).exit == 0
             assert Box(str(other / SOCKET), box._key).exec(["id"]).exit == 0
             words = [str(server.getsockname()[1]), name, str(store.folder)]
-            words += [str(home / "rollout"), str(other / SOCKET)]
-            return asyncio.run(attempted(home, words, store.kind))
+            words += [str(place / "rollout"), str(other / SOCKET)]
+            return asyncio.run(attempted(place, words, store.kind))
 
-    said = act() if user == os.getuid() else as_user(user, act)
-    count, reached = said.split(" ", 1)
+    count, reached = act(tried).split(" ", 1)
     assert int(count) >= 40
     assert set(ast.literal_eval(reached)) == REACHED

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -17,9 +14,7 @@ from genbench.agents.images.box import BoxLimits
 from genbench.agents.images.boxes import opened
 from genbench.agents.images.given.genbench_box import Box
 from genbench.agents.images.store import Store
-from genbench.sandbox.inside import namespace
-from genbench.sandbox.worker import private_uid
-from tests.agents.images.conftest import add_image, as_user
+from tests.agents.images.conftest import Act, add_image
 from tests.agents.images.test_box import FORKS
 
 pytestmark = pytest.mark.slow
@@ -35,23 +30,6 @@ GREEDY = {
 MODEST = "import os, time\npid = os.fork()\nopen('/tmp/x', 'ab').write(bytes(1 << 16))\n" + (
     "os._exit(0) if pid == 0 else os.waitpid(pid, 0)\n"
 )
-
-
-@pytest.fixture(params=["root", "user"])
-def home(request: pytest.FixtureRequest, maker: ModuleType, programs: bytes) -> Iterator[tuple[Path, int]]:
-    if request.param == "root" and not namespace.is_root_of_the_machine():
-        pytest.skip("an ordinary user cannot be root; the parameter `user` is tried")
-    user = os.getuid() if request.param == "root" or os.getuid() else private_uid()
-    with tempfile.TemporaryDirectory(prefix="genbench-images-") as name:
-        place = Path(name) / "inner"
-        place.mkdir()
-        Path(name).chmod(0o755)
-        os.chown(place, user, user)
-        if user == os.getuid():
-            add_image(maker, place, [programs])
-        else:
-            as_user(user, lambda: add_image(maker, place, [programs]) and None)
-        yield place, user
 
 
 def crowded(place: Path) -> dict[str, Any]:
@@ -82,8 +60,8 @@ def modest(box: Box) -> dict[str, Any]:
     return {"exits": exits, "hits": [*box.stats()["limits_hit"]], "gone": box.stats()["gone"]}
 
 
-def test_a_greedy_box_harms_no_other_one(home: tuple[Path, int]) -> None:
-    place, user = home
-    found = crowded(place) if user == os.getuid() else as_user(user, lambda: crowded(place))
+def test_a_greedy_box_harms_no_other_one(place: Path, act: Act, maker: ModuleType, programs: bytes) -> None:
+    act(lambda: add_image(maker, place, [programs]) and None)
+    found = act(lambda: crowded(place))
     assert found.pop("modest") == {"exits": {0}, "hits": [], "gone": False}
     assert found == {name: {"alive": b"0\n", "hits": [name], "gone": False} for name in GREEDY}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,9 +16,7 @@ from genbench.agents.images.given.genbench_box import Box
 from genbench.agents.images.layout import Layout
 from genbench.agents.images.store import Store
 from genbench.errors import DataError, UnavailableError
-from genbench.sandbox.inside import namespace
-from genbench.sandbox.worker import private_uid
-from tests.agents.images.conftest import as_user
+from tests.agents.images.conftest import Act
 from tests.agents.images.test_box import ESCAPES, uppers
 
 pytestmark = pytest.mark.slow
@@ -33,38 +29,26 @@ NESTED = {
 """What a box with `nested` may do and another may not. All of it stays in its user namespace."""
 
 
-@pytest.fixture(params=["root", "user"])
-def in_box(
-    request: pytest.FixtureRequest, maker: ModuleType, programs: bytes
-) -> Iterator[Callable[..., Any]]:
+@pytest.fixture
+def in_box(place: Path, act: Act, maker: ModuleType, programs: bytes) -> Callable[..., Any]:
     """Does something with a box that has rights, as root or as an ordinary user."""
-    if request.param == "root" and not namespace.is_root_of_the_machine():
-        pytest.skip("an ordinary user cannot be root; the parameter `user` is tried")
-    user = os.getuid() if request.param == "root" or os.getuid() else private_uid()
-    with tempfile.TemporaryDirectory(prefix="genbench-images-") as name:
-        place = Path(name) / "inner"
-        place.mkdir()
-        Path(name).chmod(0o755)
-        os.chown(place, user, user)
-        own = {"Entrypoint": ["bash", "-c", SERVICE], "Cmd": ["began"]}
-        plain = {"Env": ["PATH=/usr/bin:/bin", "COLOUR=blue"], "WorkingDir": "/tmp"}
+    own = {"Entrypoint": ["bash", "-c", SERVICE], "Cmd": ["began"]}
+    plain = {"Env": ["PATH=/usr/bin:/bin", "COLOUR=blue"], "WorkingDir": "/tmp"}
 
-        def act(what: Callable[[Box], Any], rights: Rights, config: dict[str, Any]) -> Any:
-            maker.write_layout(place / "layout", "test:1", [programs], {**plain, **config})
-            store = Store(place / "store")
-            ((_, image, _),) = store.add(Layout(place / "layout"))
-            with opened(store, image, place, rights=rights) as box:
-                return what(box)
+    def use(what: Callable[[Box], Any], rights: Rights, config: dict[str, Any]) -> Any:
+        maker.write_layout(place / "layout", "test:1", [programs], {**plain, **config})
+        store = Store(place / "store")
+        ((_, image, _),) = store.add(Layout(place / "layout"))
+        with opened(store, image, place, rights=rights) as box:
+            return what(box)
 
-        def do(what: Callable[[Box], Any], rights: Rights, config: dict[str, Any] = own) -> Any:
-            try:
-                if user == os.getuid():
-                    return act(what, rights, config)
-                return as_user(user, lambda: act(what, rights, config))
-            finally:
-                assert uppers(place) == []
+    def do(what: Callable[[Box], Any], rights: Rights, config: dict[str, Any] = own) -> Any:
+        try:
+            return act(lambda: use(what, rights, config))
+        finally:
+            assert uppers(place) == []
 
-        yield do
+    return do
 
 
 def test_nested_boxes_mount_and_reach_no_more_than_others(in_box: Callable[..., Any]) -> None:

@@ -89,6 +89,18 @@ def test_where_two_part_is_told_with_the_text_before_it(make_run: MakeRun) -> No
     assert one.base / one.variant == pytest.approx(np.exp(3))
 
 
+def test_where_two_part_has_no_text_without_the_offsets_of_tokens(make_run: MakeRun) -> None:
+    run = make_run("b", lambda i: [RIGHT] * 4)
+    base = scores("b", NONE)
+    unknown = {
+        key: line.model_copy(update={"ends": (0, 0, 0, len(RIGHT))}) for key, line in base.lines.items()
+    }
+    losses = [[0.0, 3.0, 0.0, 5.0], [0.0, 0.0, 0.0, 4.0], *NONE[2:]]
+    found = known(drift_between(run, ReplyScores(base.scorer, unknown), scores("v", losses)))
+    assert found.parted == pytest.approx(2 / 12)
+    assert found.partings == ()
+
+
 def test_a_loss_is_between_two_steps_of_the_scale(make_run: MakeRun) -> None:
     run = make_run("b", lambda i: [RIGHT] * 4)
     steps = [
