@@ -2,6 +2,7 @@
 
     python benchmarks/host.py                     # 256 requests of 4,096 tokens, about 3 minutes
     python benchmarks/host.py --tokens 40 --k 8   # short answers
+    python benchmarks/host.py --tokens 80 --k 8 --slots 64 --limit 100 --rounds 6 --uneven    # as throughput.py's
 
 The front end is vLLM's own, AsyncLLM with its sockets, its decoder of messages and its output processor. A
 stand-in for the engine's core runs in a process of its own. It sends what the core sends: one message a step
@@ -66,15 +67,18 @@ TEXTS = ("README.md", "docs/architecture.md", "docs/gpus.md")
 
 
 class Core:
-    """The stand-in: it answers each request with `max_tokens` tokens of a text, one a step."""
+    """The stand-in: it answers each request with `max_tokens` tokens of a text, one a step, or with 1 to that."""
 
-    def __init__(self, inputs: str, outputs: str, slots: int, step_s: float, tokens: Sequence[int]) -> None:
+    def __init__(
+        self, inputs: str, outputs: str, slots: int, step_s: float, tokens: Sequence[int], *, is_uneven: bool
+    ) -> None:
         context = zmq.Context()
         self._in, self._out = context.socket(zmq.DEALER), context.socket(zmq.PUSH)
         self._in.setsockopt(zmq.IDENTITY, (0).to_bytes(2, "little"))
         self._in.connect(inputs)
         self._out.connect(outputs)
         self._slots, self._step_s, self._tokens = slots, step_s, tokens
+        self._is_uneven = is_uneven
         self._requests, self._plain = MsgpackDecoder(EngineCoreRequest), MsgpackDecoder()
         self._encoder = MsgpackEncoder()
         self._waiting: deque[EngineCoreRequest] = deque()
@@ -114,10 +118,11 @@ class Core:
 
     def _answer(self, request: EngineCoreRequest) -> Iterator[EngineCoreOutput]:
         params, prompt = request.sampling_params, len(request.prompt_token_ids)
-        place, stop = params.seed % len(self._tokens), params.max_tokens - 1
+        most = params.max_tokens
+        place, stop = params.seed % len(self._tokens), (params.seed % most if self._is_uneven else most - 1)
         prefill = PrefillStats()
         prefill.set(prompt, 0, 0)
-        for number in range(params.max_tokens):
+        for number in range(stop + 1):
             token = self._tokens[(place + number) % len(self._tokens)]
             yield EngineCoreOutput(
                 request.request_id,
@@ -141,17 +146,18 @@ class Core:
 
 def core(arguments: Sequence[str]) -> None:
     """Run the stand-in with the arguments that `Replayed` gives it."""
-    inputs, outputs, slots, step_s, tokenizer, ready = arguments
+    inputs, outputs, slots, step_s, uneven, tokenizer, ready = arguments
     text = "".join(Path(__file__).parents[1].joinpath(name).read_text(encoding="utf-8") for name in TEXTS)
     ids = Tokenizer.from_file(tokenizer).encode(text.encode("ascii", "ignore").decode()).ids
     response = msgspec.json.decode(ready, type=EngineCoreReadyResponse)
-    Core(inputs, outputs, int(slots), float(step_s), ids).serve(response)
+    Core(inputs, outputs, int(slots), float(step_s), ids, is_uneven=uneven == "True").serve(response)
 
 
 class Replayed(Shared):
     """The engine of genbench's arm with a stand-in for its core."""
 
     step_s = 0.005
+    is_uneven = False
     processes: ClassVar[list[subprocess.Popen[bytes]]] = []
 
     def _load(self) -> AsyncLLM:
@@ -180,7 +186,7 @@ class Replayed(Shared):
             max_loras=0,
         )
         command = [sys.executable, __file__, "--core", *addresses.values()]
-        command += [str(self.settings.max_num_seqs), str(self.step_s)]
+        command += [str(self.settings.max_num_seqs), str(self.step_s), str(self.is_uneven)]
         command += [str(self.settings.tokenizer / "tokenizer.json"), msgspec.json.encode(ready).decode()]
         self.processes.append(subprocess.Popen(command))
         executor = Executor.get_class(config)
@@ -266,7 +272,13 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=4, help="samples of each problem")
     parser.add_argument("--limit", type=int, default=16, help="problems of each of the four tasks")
     parser.add_argument("--slots", type=int, default=256)
+    parser.add_argument(
+        "--uneven",
+        action="store_true",
+        help="answers of 1 to TOKENS tokens, so that few of them end in the same step",
+    )
     options = parser.parse_args()
+    Replayed.is_uneven = options.uneven
     write_byte_code()
     found = measured(options.rounds, options.k, options.tokens, options.slots, options.limit)
     sys.exit(0 if report(found, 4 * options.limit * options.k) else 1)

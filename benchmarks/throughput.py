@@ -162,6 +162,7 @@ class Shared(VllmEngine):
         processor = llm.output_processor
         self._before = processor.process_outputs, processor.update_scheduler_stats
         self._steps = StepWatch(self.llm, self._followers, lambda: None, self.loops)
+        vllm_engine.ask_for_end_token_once(llm)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         self._bench.asked()
@@ -175,6 +176,7 @@ class Shared(VllmEngine):
         if self.llm is not None:
             processor = self.llm.output_processor
             processor.process_outputs, processor.update_scheduler_stats = self._before
+            del self.llm.renderer.get_eos_token_id  # the bare engine asks for it as vLLM does
         self.llm = None
 
     def parameters(self, request: Request, *, decodes: bool = True) -> Any:

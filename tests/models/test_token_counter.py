@@ -45,3 +45,18 @@ def test_without_a_tokenizer_a_closed_trace_is_not_estimated() -> None:
     text = "<think>" + "a" * 65 + "</think>" + "b" * 80
     assert counted(text, "length", exact=False)[0] is None
     assert counted("no trace at all", exact=False)[0] == 0
+
+
+def test_short_and_long_texts_that_are_counted_together_have_their_own_counts() -> None:
+    """Short ones are counted at once, unless the thread has a long one: a tokenizer takes one thread."""
+    from genbench.engines.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(TOKENIZER, None, False)
+    texts = ["42 plus 30", "a long text of numbers 12 " * 4_000, "the answer is 42", "", "b" * 5_000]
+    wanted = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
+
+    async def count() -> list[int]:
+        counter = TokenCounter(tokenizer)
+        return [await counter(texts[0]), *await asyncio.gather(*map(counter, texts[1:]))]
+
+    assert asyncio.run(count()) == wanted
