@@ -2,7 +2,7 @@
 
     python benchmarks/host.py                     # 256 requests of 4,096 tokens, about 3 minutes
     python benchmarks/host.py --tokens 40 --k 8   # short answers
-    python benchmarks/host.py --tokens 80 --k 8 --slots 64 --limit 100 --rounds 6 --uneven    # as throughput.py's
+    python benchmarks/host.py --tokens 80 --k 8 --slots 64 --limit 100 --uneven    # those of throughput.py
 
 The front end is vLLM's own, AsyncLLM with its sockets, its decoder of messages and its output processor. A
 stand-in for the engine's core runs in a process of its own. It sends what the core sends: one message a step
@@ -67,7 +67,7 @@ TEXTS = ("README.md", "docs/architecture.md", "docs/gpus.md")
 
 
 class Core:
-    """The stand-in: it answers each request with `max_tokens` tokens of a text, one a step, or with 1 to that."""
+    """The stand-in: it answers each request with `max_tokens` tokens of a text, or 1 to that, one a step."""
 
     def __init__(
         self, inputs: str, outputs: str, slots: int, step_s: float, tokens: Sequence[int], *, is_uneven: bool
