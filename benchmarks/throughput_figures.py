@@ -109,11 +109,11 @@ def bars(samples: int, ours: list[Clock], raw: list[Clock]) -> list[Bar]:
     verification = statistics.median(clock.verify_cpu for clock in ours)
     host = [statistics.median(clock.host_cpu for clock in arm) for arm in (ours, raw)]
     return [
-        Bar("wall, genbench / bare engine, median", statistics.median(ratios), 1.05, enough),
-        Bar("its upper end (bootstrap 95 %)", bootstrap(ratios)[1], 1.08, enough),
+        Bar("wall, genbench / bare engine, median", statistics.median(ratios), 1.02, enough),
+        Bar("its upper end (bootstrap 95 %)", bootstrap(ratios)[1], 1.04, enough),
         Bar("a free slot, % of the wall, worst round", 100 * max(c.starved / c.wall for c in ours), 1.0),
         Bar("verification, ms of CPU a sample, loading included", 1000 * verification / samples, 2.2),
-        Bar("host beyond bare, ms of CPU a sample", 1000 * (host[0] - host[1]) / samples, 0.5),
+        Bar("host beyond bare, ms of CPU a sample", 1000 * (host[0] - host[1]) / samples, 0.4),
         Bar("after the last token, s, worst round", max(clock.after for clock in ours), 1.0),
     ]
 

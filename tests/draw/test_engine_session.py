@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,32 @@ def test_an_engine_with_a_queue_behind_it_has_as_many_waiting_requests_as_slots(
         await running
 
     asyncio.run(work())
+
+
+def test_a_single_engine_gets_several_samples_together_and_always_has_more_than_its_slots(
+    draws: list[Draw],
+) -> None:
+    """Each time costs the host the same, so it is spent on 5 samples, a quarter of the 20 that wait."""
+    times: list[float] = []
+    left: list[int] = []
+
+    class Timed(Slots):
+        async def work(self, sample: SampleId) -> None:
+            times.append(asyncio.get_running_loop().time())
+            left.append(self._here)
+            self.seconds = 0.02 + 0.003 * (len(times) * 7 % 20)  # few end together
+            await super().work(sample)
+
+    async def work() -> None:
+        engine, queue = Timed("a", 20, 0.02), DrawQueue(draws)
+        drawer = Drawer()
+        await together(with_slots(drawer, 20, lanes=1), queue, engine)
+        assert len(drawer.drawn) == len(draws)
+
+    asyncio.run(work())
+    later = times[40:]
+    gaps = sum(after - before > 0.001 for before, after in pairwise(later))
+    assert min(left[40:]) >= 20 and gaps <= len(later) // 5
 
 
 def test_one_of_several_engines_has_waiting_requests_as_it_finishes_them(draws: list[Draw]) -> None:

@@ -39,6 +39,8 @@ from genbench.verifiers.pool.process import RefusedReferencesError, VerifierSpec
 
 _WINDOW = 2048
 """Samples that may wait for a verifier in memory. Others wait in completions.jsonl."""
+_TOGETHER, _TOGETHER_S = 16, 0.1
+"""Samples that are handed over to the verifiers together, and the seconds that the first of them waits."""
 
 
 class Verify(Protocol):
@@ -74,6 +76,8 @@ class Scorer:
         for item in tasks.values():
             self._scores[item.task.draw].append(item)
         self._split, self._on_verdict, self._stored = split, on_verdict, stored
+        self._offered: list[tuple[SampleId, Problem, Sequence[Completion], Sequence[Answer]]] = []
+        self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._slot = asyncio.Event()
         self._failure: BaseException | None = None
@@ -85,9 +89,24 @@ class Scorer:
         """
         for item in self._scores[sample.task]:
             problem = item.problems.get(sample.problem_id)
-            if problem is not None and len(self._running) < _WINDOW:
+            if problem is not None and len(self._running) + len(self._offered) < _WINDOW:
                 own = sample if item.task.name == sample.task else replace(sample, task=item.task.name)
-                self._start(own, problem, completions, answers)
+                self._offered.append((own, problem, completions, answers))
+        if len(self._offered) >= _TOGETHER:
+            self._start_offered()
+        elif self._offered and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_TOGETHER_S, self._start_offered)
+
+    def _start_offered(self) -> None:
+        self._forget_timer()
+        offered, self._offered = self._offered, []
+        for item in offered:
+            self._start(*item)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _start(
         self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
@@ -122,6 +141,7 @@ class Scorer:
         Raises:
             RunFolderError: a verdict could not be written.
         """
+        self._start_offered()
         while self._running:
             await asyncio.wait(self._running)
         if self._failure is not None:
@@ -143,6 +163,8 @@ class Scorer:
 
     async def cancel(self) -> None:
         """Cancel the current verifications. They are made when the run is continued."""
+        self._forget_timer()
+        self._offered.clear()
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)

@@ -31,7 +31,7 @@ from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredTask
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
-from genbench.types import Answer, Completion, SampleId, Verdict
+from genbench.types import Answer, Case, Completion, Finding, SampleId, Verdict
 from genbench.verifiers.pool.pool import VerifierPool
 
 SUITE = """\
@@ -119,6 +119,49 @@ def test_a_stopped_run_verifies_nothing_more(tmp_path: Path) -> None:
         folder.append_completion(completion("q0", 0, "1"))
         asyncio.run(work(folder))
         assert list(folder.verdicts("sums")) == []
+
+
+def test_offered_samples_are_handed_to_the_verifiers_together(tmp_path: Path) -> None:
+    """Sixteen at once, fewer after a moment, and at once what is left when the engine is done."""
+    suite, tasks = loaded(tmp_path)
+    seen: list[int] = []
+
+    async def work(folder: RunFolder) -> None:
+        judges = JudgeSession(suite, tasks, folder.path)
+        specs = verifier_specs(tasks, judges)
+        async with VerifierPool(workers=1) as pool:
+            verified = await load_verifiers(pool, specs, tasks, judges)
+            asked: list[SampleId] = []
+
+            async def verify(task: str, case: Case) -> Finding:
+                asked.append(case.sample)
+                return await pool.verify(specs[task], case)
+
+            scorer = Scorer(folder, verified, verify, split, print, stored=readers_of(folder, tasks))
+
+            async def offer(*indices: int) -> None:
+                for index in indices:
+                    item = completion("q0", index, "1")
+                    scorer.offer(item.sample, [item], [split(item)])
+                await asyncio.sleep(0)
+                seen.append(len(asked))
+
+            await offer(*range(15))
+            await offer(15)
+            await offer(16, 17)
+            await asyncio.sleep(0.3)
+            await offer(18)
+            await scorer.drain()
+            seen.append(len(asked))
+            await offer(19)
+            await scorer.cancel()
+            await asyncio.sleep(0.3)
+            seen.append(len(asked))
+
+    with RunFolder.writer(tmp_path / "run") as folder:
+        asyncio.run(work(folder))
+        assert seen == [0, 16, 16, 18, 19, 19, 19]
+        assert len(list(folder.verdicts("sums"))) == 19
 
 
 def test_verdicts_of_another_verifier_stay_until_new_ones_are_published(tmp_path: Path) -> None:
