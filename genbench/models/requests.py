@@ -6,7 +6,6 @@ import hashlib
 import json
 from array import array
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from genbench.errors import PromptError
@@ -27,8 +26,6 @@ Encode = Callable[[str, Ask], Encoded]
 """(task name, ask) -> the token ids of the texts that are scored. May raise PromptError."""
 Marked = Callable[[LoadedTask, Problem, Ask, int, Sequence[str]], Ask]
 """(task, problem, ask, sample index, replies) -> the ask with marks for control tokens of its row."""
-_OPENINGS = 256
-"""Problems of which the identity is kept as text."""
 _SHOWN_CHARS = 2_000
 """Characters of a scored text that are shown to people. A document may be a whole book."""
 
@@ -39,14 +36,8 @@ def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
     Base and tuned models share their seeds, and a continued or limited run keeps every draw. All bits
     are mixed, since vLLM's CPU build reads only the low 32.
     """
-    identity = f"{_opening(run_seed, sample.task, sample.problem_id)}, {sample.sample_index}, {turn}]"
+    identity = json.dumps([run_seed, sample.task, sample.problem_id, sample.sample_index, turn])
     return int.from_bytes(hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1
-
-
-@lru_cache(_OPENINGS)
-def _opening(run_seed: int, task: str, problem_id: str) -> str:
-    """Return the part of a JSON list that the samples of a problem share."""
-    return json.dumps([run_seed, task, problem_id])[:-1]
 
 
 class PackedContinuations:

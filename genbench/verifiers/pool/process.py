@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import math
 import os
 import signal
 import socket
@@ -137,9 +136,6 @@ class WorkerProcess:
         """By verifier, the time limit that the process told last."""
         self.notes: dict[int, tuple[str, ...]] = {}
         """By key how the tools of a verifier on this machine differ from those of the official code."""
-        self._due = math.inf
-        """When a reply is late. One alarm serves all of them, since a timeout of each would cost 0.03 ms."""
-        self._alarm: asyncio.TimerHandle | None = None
         self.dead = False
 
     @property
@@ -249,31 +245,11 @@ class WorkerProcess:
             raise await self._killed(f"it said what is not a finding ({error})") from None
 
     async def _read_within(self, limit_s: float) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        self._due = loop.time() + limit_s
-        if self._alarm is None or self._alarm.when() > self._due:
-            self._end_alarm()
-            self._alarm = loop.call_at(self._due, self._look)
         try:
-            return await self._read()
+            async with asyncio.timeout(limit_s):
+                return await self._read()
         except TimeoutError:
             raise await self._killed("", is_silent=True) from None
-        finally:
-            self._due = math.inf
-
-    def _look(self) -> None:
-        """End the wait for a reply that is late, or look again when the one that is awaited now would be."""
-        loop = asyncio.get_running_loop()
-        self._alarm = None
-        if loop.time() >= self._due:
-            self._reader.set_exception(TimeoutError())
-        elif self._due < math.inf:
-            self._alarm = loop.call_at(self._due, self._look)
-
-    def _end_alarm(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
 
     async def _killed(self, said: str, *, is_silent: bool = False) -> WorkerDiedError:
         """Kill the process and return the error that says why."""
@@ -309,7 +285,6 @@ class WorkerProcess:
 
     async def close(self) -> None:
         """Kill the process and wait for its end."""
-        self._end_alarm()
         self._writer.transport.abort()
         if self._process.poll() is None:
             self._process.kill()
