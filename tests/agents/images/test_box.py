@@ -252,3 +252,13 @@ def uppers(place: Path) -> list[str]:
 def sleepers(mark: str) -> list[int]:
     found = psutil.process_iter(["cmdline"])
     return [one.pid for one in found if one.info["cmdline"] == ["sleep", mark]]
+
+
+def test_input_that_its_owner_has_closed_ends_the_commands_input(tmp_path: Path) -> None:
+    """A command may end before its input is read, and the caller then closes the file."""
+    read, write = os.pipe()
+    source = (tmp_path / "input").open("w+b")
+    source.close()
+    client._fill(write, source)
+    with os.fdopen(read, "rb") as command:
+        assert command.read() == b""

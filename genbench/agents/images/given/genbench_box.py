@@ -208,7 +208,10 @@ def _fill(place: int, source: IO[bytes]) -> None:
         try:
             while data := source.read(_CHUNK):
                 target.write(data)
-        except BrokenPipeError:
+        except (
+            BrokenPipeError,
+            ValueError,
+        ):  # the command has ended, and its caller may have closed the file
             return
 
 
