@@ -570,9 +570,9 @@ def _cut_end(text: str, end_tokens: Sequence[str]) -> str:
     while tokens:
         while end and text[end - 1].isspace():
             end -= 1
-        if not text.endswith(tokens, 0, end):
+        token = next((token for token in tokens if text.endswith(token, 0, end)), None)
+        if token is None:
             break
-        token = next(token for token in tokens if text.endswith(token, 0, end))
         keep = end = end - len(token)
     return text[:keep]
 

@@ -83,7 +83,9 @@ class Scorer:
         self._failure: BaseException | None = None
 
     def offer(self, sample: SampleId, completions: Sequence[Completion], answers: Sequence[Answer]) -> None:
-        """Start to verify one complete sample, by each verifier of its task, unless too many wait already.
+        """Have one complete sample verified by each verifier of its task, unless too many wait already.
+
+        Some wait for others, so that the verifiers get them together.
 
         Tasks that are not verified by this scorer, such as those of a judge that loads later, are left out.
         """

@@ -123,40 +123,37 @@ def test_a_stopped_run_verifies_nothing_more(tmp_path: Path) -> None:
 
 def test_offered_samples_are_handed_to_the_verifiers_together(tmp_path: Path) -> None:
     """Sixteen at once, fewer after a moment, and at once what is left when the engine is done."""
-    suite, tasks = loaded(tmp_path)
+    _, (task,) = loaded(tmp_path)
+    problems = {problem.problem_id: problem for problem in task.problems}
+    verified = {"sums": VerifiedTask(task, "new", "2", problems)}
+    asked: list[SampleId] = []
     seen: list[int] = []
 
+    async def verify(task: str, case: Case) -> Finding:
+        asked.append(case.sample)
+        return Finding(1.0, "correct")
+
     async def work(folder: RunFolder) -> None:
-        judges = JudgeSession(suite, tasks, folder.path)
-        specs = verifier_specs(tasks, judges)
-        async with VerifierPool(workers=1) as pool:
-            verified = await load_verifiers(pool, specs, tasks, judges)
-            asked: list[SampleId] = []
+        scorer = Scorer(folder, verified, verify, split, print, stored=readers_of(folder, [task]))
 
-            async def verify(task: str, case: Case) -> Finding:
-                asked.append(case.sample)
-                return await pool.verify(specs[task], case)
-
-            scorer = Scorer(folder, verified, verify, split, print, stored=readers_of(folder, tasks))
-
-            async def offer(*indices: int) -> None:
-                for index in indices:
-                    item = completion("q0", index, "1")
-                    scorer.offer(item.sample, [item], [split(item)])
-                await asyncio.sleep(0)
-                seen.append(len(asked))
-
-            await offer(*range(15))
-            await offer(15)
-            await offer(16, 17)
-            await asyncio.sleep(0.3)
-            await offer(18)
-            await scorer.drain()
+        async def offer(*indices: int) -> None:
+            for index in indices:
+                item = completion("q0", index, "1")
+                scorer.offer(item.sample, [item], [split(item)])
+            await asyncio.sleep(0)
             seen.append(len(asked))
-            await offer(19)
-            await scorer.cancel()
-            await asyncio.sleep(0.3)
-            seen.append(len(asked))
+
+        await offer(*range(15))
+        await offer(15)
+        await offer(16, 17)
+        await asyncio.sleep(0.3)
+        await offer(18)
+        await scorer.drain()
+        seen.append(len(asked))
+        await offer(19)
+        await scorer.cancel()
+        await asyncio.sleep(0.3)
+        seen.append(len(asked))
 
     with RunFolder.writer(tmp_path / "run") as folder:
         asyncio.run(work(folder))

@@ -208,11 +208,8 @@ def _fill(place: int, source: IO[bytes]) -> None:
         try:
             while data := source.read(_CHUNK):
                 target.write(data)
-        except (
-            BrokenPipeError,
-            ValueError,
-        ):  # the command has ended, and its caller may have closed the file
-            return
+        except (BrokenPipeError, ValueError):
+            return  # the command has ended, and its caller may have closed the file
 
 
 def _write(place: int, data: bytes) -> None:
