@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from typing import Any
 
 import pytest
 
@@ -47,16 +49,38 @@ def test_without_a_tokenizer_a_closed_trace_is_not_estimated() -> None:
     assert counted("no trace at all", exact=False)[0] == 0
 
 
-def test_short_and_long_texts_that_are_counted_together_have_their_own_counts() -> None:
-    """Short ones are counted at once, unless the thread has a long one: a tokenizer takes one thread."""
+class Watched:
+    """A tokenizer that tells how many threads it had at the same time."""
+
+    inside = most = 0
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+
+    def __call__(self, text: str, **options: Any) -> Any:
+        Watched.inside += 1
+        Watched.most = max(Watched.most, Watched.inside)
+        try:
+            time.sleep(0.1 if len(text) > 10_000 else 0.0)
+            return self.tokenizer(text, **options)
+        finally:
+            Watched.inside -= 1
+
+
+def test_a_short_text_waits_while_a_long_one_is_counted_since_a_tokenizer_takes_one_thread() -> None:
     from genbench.engines.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(TOKENIZER, None, False)
-    texts = ["42 plus 30", "a long text of numbers 12 " * 4_000, "the answer is 42", "", "b" * 5_000]
+    texts = ["42 plus 30", "a long text of numbers 12 " * 4_000, "the answer is 42", "b" * 5_000]
     wanted = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
 
     async def count() -> list[int]:
-        counter = TokenCounter(tokenizer)
-        return [await counter(texts[0]), *await asyncio.gather(*map(counter, texts[1:]))]
+        counter = TokenCounter(Watched(tokenizer))
+        first, long = await counter(texts[0]), asyncio.create_task(counter(texts[1]))
+        while not Watched.inside:  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0.001)
+        others = await asyncio.gather(*map(counter, texts[2:]))
+        return [first, await long, *others]
 
     assert asyncio.run(count()) == wanted
+    assert Watched.most == 1
