@@ -198,13 +198,13 @@ def _forms(text: str) -> Iterator[Statement]:
 def _announcements(text: str) -> Iterator[Statement]:
     start = max(0, len(text) - _TAIL)
     labels = set()
-    for match in _labels(text, start):
+    for match in _labels(text, start, nouns := _nouns(text, start)):
         heading = match[0].rstrip(" \t*_")[-1:] not in ":：=>.】])" and not _HEADING.fullmatch(match[0])
         end, content = _line(text, match.end())
         if content and not heading:
             labels.add(match.end())
             yield Statement(match.start(), end, content, "label", _NOT.match(content) is not None)
-    for place, language in _nouns(text, start):
+    for place, language in nouns:
         said = _BY_LANGUAGE[language].match(text, place)
         if said is None or said.end() in labels or _QUOTED.search(text, max(0, place - 40), place):
             continue
@@ -223,9 +223,9 @@ def _is_supposed(text: str, place: int, match: re.Match[str]) -> bool:
     return _WOULD.search(match[0]) is not None and _IF.match(text, match.end()) is not None
 
 
-def _labels(text: str, start: int) -> Iterator[re.Match[str]]:
+def _labels(text: str, start: int, nouns: list[tuple[int, str]]) -> Iterator[re.Match[str]]:
     done = -1
-    for place, _ in _nouns(text, start):
+    for place, _ in nouns:
         line = text.rfind("\n", 0, place) + 1
         if line > done and place - line <= _LINE_LEAD and (match := _LABEL.match(text, line)) is not None:
             yield match
