@@ -197,8 +197,8 @@ def _forms(text: str) -> Iterator[Statement]:
 
 def _announcements(text: str) -> Iterator[Statement]:
     start = max(0, len(text) - _TAIL)
-    labels = set()
-    for match in _labels(text, start, nouns := _nouns(text, start)):
+    nouns, labels = _nouns(text, start), set()
+    for match in _labels(text, start, nouns):
         heading = match[0].rstrip(" \t*_")[-1:] not in ":：=>.】])" and not _HEADING.fullmatch(match[0])
         end, content = _line(text, match.end())
         if content and not heading:
@@ -241,10 +241,9 @@ def _nouns(text: str, start: int) -> list[tuple[int, str]]:
         lower = "".join(char.lower()[:1] or " " for char in text)
     found = set()
     for noun, language in _NOUNS:
-        at = lower.find(noun, start)
-        while at >= 0:
+        at = start - 1
+        while (at := lower.find(noun, at + 1)) >= 0:
             found.add((at, language))
-            at = lower.find(noun, at + 1)
     return sorted(found)[-_MOST_NOUNS:]
 
 

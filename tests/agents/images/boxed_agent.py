@@ -20,21 +20,11 @@ request = urllib.request.Request(
 )
 said = json.loads(urllib.request.urlopen(request).read())["choices"][0]["message"]["content"]
 box = genbench_box.Box()
-FILL = """import time
-x = []
-try:
-    while True:
-        x.append(bytearray(1 << 20))
-except MemoryError:
-    time.sleep(1)
-"""
 do = PROBLEM.get("do") or ""
 if do == "gone":
     box.kill()
-elif do.startswith("sed"):
-    assert box.exec(["bash", "-c", do], cwd="/testbed").exit == 0
-elif do == "fill":
-    box.exec(["python3", "-c", FILL])
+elif do:
+    assert box.exec(["bash", "-c", do], cwd="/testbed").exit == (PROBLEM.get("exit") or 0)
 patch = PROBLEM.get("submit") or ""
 if not patch and do != "gone":
     patch = box.exec(["git", "diff"], cwd="/testbed").output.decode()

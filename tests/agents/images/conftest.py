@@ -27,6 +27,16 @@ from genbench.sandbox.worker import private_uid
 PYTHON = "/usr/bin/python3"
 """One that every user can start: that of the tests may be in a home of mode 700."""
 EXAMPLES = Path(__file__).parents[3] / "examples" / "agents" / "images"
+FILL = """python3 -c 'import time
+x = []
+try:
+    while len(x) < 400:
+        x.append(bytearray(1 << 20))
+except MemoryError:
+    time.sleep(1)
+    raise'
+"""
+"""A command that ends with 1 if it gets no 400 MB. It stays at its limit until a look at the box is sure."""
 PYTHON_PARTS = ("encodings", "ctypes", "collections", "importlib", "json", "lib-dynload", "re", "urllib")
 Act = Callable[[Callable[[], Any]], Any]
 

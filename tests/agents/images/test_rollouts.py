@@ -21,7 +21,7 @@ from genbench.analysis.comparison.compare import compare
 from genbench.errors import ConfigError, DataError, NotComparableError
 from genbench.pipeline import RunOptions
 from genbench.suite.suitefile import read_suite
-from tests.agents.images.conftest import add_image
+from tests.agents.images.conftest import FILL, add_image
 from tests.ready_runs import run_bare
 
 HERE = Path(__file__).parent
@@ -39,7 +39,7 @@ def rows_of(swe: ModuleType) -> dict[str, dict[str, Any]]:
         "silent": {"submit": swe.patch("import os\nos._exit(0)\n")},
         "cheat": {"submit": swe.patch() + swe.patch("import pytest\n", "conftest.py")},
         "gone": {"do": "gone"},
-        "fill": {"do": "fill"},
+        "fill": {"do": FILL, "exit": 1},
     }
 
 
