@@ -73,8 +73,7 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
     command = ("run", "suite.yaml", "--run-dir", "killed")
 
     process = reference.start(*command)  # while the engine loads
-    wait_until(lambda: attempts(folder) == 1, process)
-    time.sleep(rng.uniform(0.1, 0.6))
+    wait_until(lambda: attempts(folder) == 1 and bool(engines(process)), process)
     kill(process)
     assert drawn(folder) == 0
 
