@@ -27,7 +27,7 @@ GREEDY = {
     "except OSError:\n    time.sleep(1)\n",
 }
 """What uses up a limit, by its name, and stays there for longer than the keeper's look."""
-MODEST = "import os, time\npid = os.fork()\nopen('/tmp/x', 'ab').write(bytes(1 << 16))\n" + (
+MODEST = "import os, time\npid = os.fork()\nopen('/tmp/x', 'wb').write(bytes(1 << 16))\n" + (
     "os._exit(0) if pid == 0 else os.waitpid(pid, 0)\n"
 )
 
